@@ -1,0 +1,43 @@
+"""Node embeddings without labels: node-wise contrastive learning with adaptive negative sampling.
+
+The names below are imported when first used, so that ``import nodewise`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nodewise.data.datasets import load_dataset
+    from nodewise.data.embeddings import Embeddings
+    from nodewise.data.graph import Graph
+    from nodewise.data.read import read_graph
+    from nodewise.methods.node_embedder import NodeEmbedder
+
+__all__ = ["Embeddings", "Graph", "NodeEmbedder", "__version__", "load_dataset", "read_graph"]
+
+_HOMES = {
+    "Embeddings": "nodewise.data.embeddings",
+    "Graph": "nodewise.data.graph",
+    "NodeEmbedder": "nodewise.methods.node_embedder",
+    "load_dataset": "nodewise.data.datasets",
+    "read_graph": "nodewise.data.read",
+}
+
+try:
+    __version__ = version("nodewise")
+except PackageNotFoundError:  # run from a source tree that was never installed
+    __version__ = "0+uninstalled"
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,1 @@
+"""What every other folder stands on: errors, randomness, settings, progress, run folders."""

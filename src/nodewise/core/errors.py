@@ -1,0 +1,15 @@
+"""Errors that carry the exit status of the command line."""
+
+from __future__ import annotations
+
+
+class NodewiseError(Exception):
+    """Base of every error raised on purpose; the command line prints its one line and exits with `exit_code`."""
+
+    exit_code = 1
+
+
+class InputError(NodewiseError, ValueError):
+    """Something the user gave cannot be used: the message names what was seen, where, and the remedy."""
+
+    exit_code = 2

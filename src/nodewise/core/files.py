@@ -1,0 +1,52 @@
+"""Files that are either complete or absent."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nodewise.core.errors import InputError
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; what is written there takes its name only once it is whole.
+
+    On any failure, an interruption included, the temporary file is removed and an older file stays as it was.
+    A symbolic link is followed: the file it points to is the one replaced.
+    """
+    target = Path(os.path.realpath(path))
+    # Not tempfile: its files are private to their owner, whereas results should follow the user's umask.
+    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
+    try:
+        if target.is_dir():
+            raise InputError(f"cannot write {path}: it is a folder; give the name of a file")
+        temporary.touch(exist_ok=False)
+        yield temporary
+        _flush_to_disk(temporary)
+        temporary.replace(target)
+        _flush_to_disk(target.parent)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {_reason(error, target.parent)}") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def _flush_to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _reason(error: OSError, folder: Path) -> str:
+    if not folder.exists():
+        return f"the folder {folder} does not exist; create it first"
+    if not folder.is_dir():
+        return f"{folder} is a file, not a folder"
+    return (error.strerror or str(error)).strip().lower()

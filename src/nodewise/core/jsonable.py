@@ -1,0 +1,23 @@
+"""JSON that any reader accepts, of values that came from numpy or torch."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def to_json(value: object, indent: int | None = None) -> str:
+    """Return `value` as JSON; numbers of numpy and torch are plain numbers, NaN and infinities are null."""
+    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # an array or scalar of numpy or torch
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(_plain(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

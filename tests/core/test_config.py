@@ -1,0 +1,284 @@
+"""Settings: what is accepted, what is refused and in which words, and that nothing is lost in writing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Optional
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodewise.core import config
+from nodewise.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Sampling:
+    alpha: float = 0.9
+    draws: int = 4
+    dpp: bool = True
+    law: Literal["shared", "literal", "per_node"] = "shared"
+    size: int | None = None
+    bandwidth: Optional[float] = 1.5  # noqa: UP045  # both spellings of optional must work
+
+    def __post_init__(self) -> None:
+        if not self.alpha > 0:
+            raise InputError(f"sampling.alpha is {self.alpha}; it must be above 0")
+
+
+@dataclass(frozen=True)
+class Training:
+    batch: int = 1000
+    hidden: tuple[int, ...] = (512, 512)
+    sampling: Sampling = field(default_factory=Sampling)
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise InputError(f"batch is {self.batch}; it must be above 0")
+
+
+@dataclass(frozen=True)
+class Settings:
+    name: str = "run"
+    sampling: Sampling = field(default_factory=Sampling)
+    training: Training = field(default_factory=Training)
+
+
+@dataclass(frozen=True)
+class Needy:
+    seed: int
+
+
+def load(mapping: dict[str, object]) -> Settings:
+    return config.from_mapping(Settings, mapping, "c.toml")
+
+
+def refusal(mapping: dict[str, object]) -> str:
+    with pytest.raises(InputError) as caught:
+        load(mapping)
+    assert caught.value.exit_code == 2
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_an_empty_mapping_gives_the_defaults() -> None:
+    assert load({}) == Settings()
+
+
+def test_given_values_replace_defaults_and_the_rest_stays() -> None:
+    settings = load({"name": "x", "sampling": {"alpha": 0.5, "dpp": False}, "training": {"sampling": {"draws": 2}}})
+    assert settings.name == "x"
+    assert settings.sampling == Sampling(alpha=0.5, dpp=False)
+    assert settings.training == Training(sampling=Sampling(draws=2))
+
+
+def test_a_whole_number_is_a_number() -> None:
+    alpha = load({"sampling": {"alpha": 2}}).sampling.alpha
+    assert alpha == 2.0
+    assert type(alpha) is float
+
+
+def test_lists_become_tuples() -> None:
+    assert load({"training": {"hidden": [64]}}).training.hidden == (64,)
+    assert load({"training": {"hidden": []}}).training.hidden == ()
+
+
+@pytest.mark.parametrize("off", [None, "none"])
+def test_an_optional_setting_can_be_switched_off(off: object) -> None:
+    sampling = load({"sampling": {"bandwidth": off, "size": 7}}).sampling
+    assert sampling.bandwidth is None
+    assert sampling.size == 7
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ({"naem": "x"}, "c.toml: unknown key 'naem'; did you mean 'name'?"),
+        (
+            {"sampling": {"alphaa": 1.0}},
+            "c.toml: unknown key 'sampling.alphaa'; did you mean 'sampling.alpha'?",
+        ),
+        ({"dpp": False}, "c.toml: unknown key 'dpp'; did you mean 'sampling.dpp'?"),
+        (
+            {"training": {"batches": 1}},
+            "c.toml: unknown key 'training.batches'; did you mean 'training.batch'?",
+        ),
+        ({"qqq": 1}, "c.toml: unknown key 'qqq'; choose from name, sampling, training"),
+        ({"name": 3}, "c.toml: 'name' must be text, not 3"),
+        ({"sampling": {"draws": 1.5}}, "c.toml: 'sampling.draws' must be a whole number, not 1.5"),
+        ({"sampling": {"draws": True}}, "c.toml: 'sampling.draws' must be a whole number, not true"),
+        ({"sampling": {"alpha": False}}, "c.toml: 'sampling.alpha' must be a number, not false"),
+        ({"sampling": {"alpha": "high"}}, "c.toml: 'sampling.alpha' must be a number, not the text 'high'"),
+        ({"sampling": {"alpha": 10**400}}, "c.toml: 'sampling.alpha' is too large for a number"),
+        ({"sampling": {"dpp": 1}}, "c.toml: 'sampling.dpp' must be true or false, not 1"),
+        ({"sampling": {"size": "big"}}, "c.toml: 'sampling.size' must be a whole number, not the text 'big'"),
+        ({"sampling": {"size": {}}}, "c.toml: 'sampling.size' must be a whole number, not a section"),
+        (
+            {"sampling": {"law": "shard"}},
+            "c.toml: 'sampling.law' cannot be the text 'shard'; did you mean 'shared'?",
+        ),
+        (
+            {"sampling": {"law": 3}},
+            "c.toml: 'sampling.law' cannot be 3; choose from shared, literal, per_node",
+        ),
+        ({"training": {"hidden": 64}}, "c.toml: 'training.hidden' must be a list, not 64"),
+        (
+            {"training": {"hidden": [64, "x"]}},
+            "c.toml: 'training.hidden[1]' must be a whole number, not the text 'x'",
+        ),
+        ({"sampling": 3}, "c.toml: 'sampling' is a section of settings, not 3"),
+        ({"sampling": {"alpha": -1}}, "c.toml: sampling.alpha is -1.0; it must be above 0"),
+        ({"training": {"batch": 0}}, "c.toml: [training] batch is 0; it must be above 0"),
+        ({"name": "x", "sampling": ["a"]}, "c.toml: 'sampling' is a section of settings, not a list"),
+    ],
+)
+def test_a_bad_value_is_refused_by_name(mapping: dict[str, object], message: str) -> None:
+    assert refusal(mapping) == message
+
+
+def test_a_long_text_is_cut_in_the_message() -> None:
+    assert len(refusal({"sampling": {"alpha": "x" * 10_000}})) < 150
+
+
+def test_a_literal_of_numbers_does_not_take_true_for_one() -> None:
+    @dataclass(frozen=True)
+    class Layers:
+        count: Literal[1, 2] = 1
+
+    globals()["Layers"] = Layers  # where get_type_hints looks
+    assert config.from_mapping(Layers, {"count": 2}, "c.toml").count == 2
+    with pytest.raises(InputError, match="'count' cannot be true"):
+        config.from_mapping(Layers, {"count": True}, "c.toml")
+
+
+def test_a_setting_without_a_default_must_be_given() -> None:
+    assert config.from_mapping(Needy, {"seed": 3}, "c.toml") == Needy(3)
+    with pytest.raises(InputError, match=r"^c\.toml: the key 'seed' is missing$"):
+        config.from_mapping(Needy, {}, "c.toml")
+
+
+def test_keys_lists_every_dotted_name() -> None:
+    assert list(config.keys(Training))[:4] == ["batch", "hidden", "sampling", "sampling.alpha"]
+
+
+class TestFiles:
+    def test_a_file_is_read(self, tmp_path: Path) -> None:
+        path = tmp_path / "c.toml"
+        path.write_text('name = "é"\n[sampling]\nalpha = 2\n', encoding="utf-8")
+        assert config.load_toml(Settings, path) == Settings(name="é", sampling=Sampling(alpha=2.0))
+
+    def test_an_error_names_the_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "c.toml"
+        path.write_text("[sampling]\nalphaa = 2\n")
+        with pytest.raises(InputError, match=f"^{path}: unknown key 'sampling.alphaa'"):
+            config.load_toml(Settings, path)
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"[sampling]\nalpha = = 2\n", "not valid TOML: .*line 2, column"),
+            (b"name = 'a'\nname = 'b'\n", "not valid TOML: .*line 2"),
+            (b"\x89PNG\xff\xfe", "not a TOML file: byte 0 is not UTF-8"),
+            (b"a = " + b"[" * 100_000, "not valid TOML"),
+            (b"name = " + b"9" * 5000, "not valid TOML"),
+        ],
+    )
+    def test_what_is_not_toml_is_refused(self, tmp_path: Path, content: bytes, message: str) -> None:
+        path = tmp_path / "c.toml"
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=f"^{path}: {message}"):
+            config.load_toml(Settings, path)
+
+    def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=r"c\.toml: cannot read the settings: No such file"):
+            config.load_toml(Settings, tmp_path / "c.toml")
+
+    def test_a_folder_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="cannot read the settings: Is a directory"):
+            config.load_toml(Settings, tmp_path)
+
+
+class TestOverride:
+    @pytest.mark.parametrize(
+        ("assignment", "expected"),
+        [
+            ("sampling.alpha=0.5", Settings(sampling=Sampling(alpha=0.5))),
+            ("sampling.alpha = 3", Settings(sampling=Sampling(alpha=3.0))),
+            ("sampling.dpp=false", Settings(sampling=Sampling(dpp=False))),
+            ("sampling.law=literal", Settings(sampling=Sampling(law="literal"))),
+            ("sampling.bandwidth=none", Settings(sampling=Sampling(bandwidth=None))),
+            ("training.hidden=[1, 2]", Settings(training=Training(hidden=(1, 2)))),
+            ("training.sampling.draws=9", Settings(training=Training(sampling=Sampling(draws=9)))),
+            ("name=a=b", Settings(name="a=b")),
+            ("name='3'", Settings(name="3")),
+            ("name=", Settings(name="")),
+            ("name=1\nsampling = 2", Settings(name="1\nsampling = 2")),
+        ],
+    )
+    def test_one_assignment(self, assignment: str, expected: Settings) -> None:
+        assert config.override(Settings(), [assignment]) == expected
+
+    def test_later_assignments_win_and_others_stay(self) -> None:
+        before = Settings(name="kept", sampling=Sampling(size=5))
+        after = config.override(before, ["sampling.alpha=1", "sampling.alpha=2", "training.batch=7"])
+        assert after == Settings("kept", Sampling(alpha=2.0, size=5), Training(batch=7))
+        assert before.sampling.alpha == 0.9
+
+    @pytest.mark.parametrize(
+        ("assignment", "message"),
+        [
+            ("sampling.alpha", "--set: expected key=value, not 'sampling.alpha'"),
+            ("=3", "--set: expected key=value, not '=3'"),
+            ("sampling.alphaa=1", "--set: unknown key 'sampling.alphaa'; did you mean 'sampling.alpha'?"),
+            ("samplng.alpha=1", "--set: unknown key 'samplng'; did you mean 'sampling'?"),
+            ("alpha=1", "--set: unknown key 'alpha'; did you mean 'sampling.alpha'?"),
+            ("sampling.alpha.x=1", "--set: 'sampling.alpha' is a value, not a section"),
+            ("sampling=1", "--set: 'sampling' is a section of settings, not 1"),
+            ("sampling.dpp=no", "--set: 'sampling.dpp' must be true or false, not the text 'no'"),
+            ("sampling.alpha=0", "--set: sampling.alpha is 0.0; it must be above 0"),
+        ],
+    )
+    def test_a_bad_assignment_is_refused(self, assignment: str, message: str) -> None:
+        with pytest.raises(InputError) as caught:
+            config.override(Settings(), [assignment])
+        assert str(caught.value) == message
+
+
+class TestRoundTrip:
+    def test_a_mapping_is_plain_and_comes_back(self) -> None:
+        settings = Settings(training=Training(hidden=(1, 2, 3)))
+        mapping = config.to_mapping(settings)
+        assert mapping["training"]["hidden"] == [1, 2, 3]
+        assert mapping["sampling"]["size"] is None
+        assert load(mapping) == settings
+
+    def test_toml_is_readable(self) -> None:
+        assert config.to_toml(Training()) == (
+            "batch = 1000\nhidden = [512, 512]\n\n[sampling]\nalpha = 0.9\ndraws = 4\ndpp = true\n"
+            'law = "shared"\nsize = "none"\nbandwidth = 1.5\n'
+        )
+
+    @given(
+        name=st.text(st.characters(exclude_categories=["Cs"])),
+        alpha=st.floats(min_value=0, exclude_min=True, allow_nan=False),
+        bandwidth=st.none() | st.floats(allow_nan=False),
+        draws=st.integers(-(2**70), 2**70),
+        hidden=st.lists(st.integers()).map(tuple),
+        dpp=st.booleans(),
+    )
+    def test_any_settings_come_back_from_toml(
+        self,
+        tmp_path_factory: pytest.TempPathFactory,
+        name: str,
+        alpha: float,
+        bandwidth: float | None,
+        draws: int,
+        hidden: tuple[int, ...],
+        dpp: bool,
+    ) -> None:
+        settings = Settings(name, Sampling(alpha, draws, dpp, bandwidth=bandwidth), Training(hidden=hidden))
+        path = tmp_path_factory.getbasetemp() / "round_trip.toml"
+        path.write_text(config.to_toml(settings), encoding="utf-8", newline="")
+        assert config.load_toml(Settings, path) == settings

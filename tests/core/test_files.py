@@ -1,0 +1,90 @@
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from nodewise.core.errors import InputError
+from nodewise.core.files import atomic_write
+
+
+def _write_half_and_fail(path: Path, failure: type[BaseException]) -> None:
+    path.write_text("half")
+    raise failure
+
+
+def test_the_file_appears_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
+    target = tmp_path / "result.txt"
+    with atomic_write(target) as temporary:
+        assert temporary.parent == tmp_path
+        temporary.write_text("first half, ")
+        assert not target.exists()
+        with temporary.open("a") as stream:
+            stream.write("second half")
+    assert target.read_text() == "first half, second half"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
+def test_a_failure_keeps_the_older_file(tmp_path: Path, failure: type[BaseException]) -> None:
+    target = tmp_path / "result.txt"
+    target.write_text("old")
+    with pytest.raises(failure), atomic_write(target) as temporary:
+        _write_half_and_fail(temporary, failure)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_full_disk_is_said_in_words(tmp_path: Path) -> None:
+    target = tmp_path / "result.txt"
+    with pytest.raises(InputError, match=r"result\.txt: no space left on device"), atomic_write(target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match="absent does not exist; create it first"),
+        atomic_write(tmp_path / "absent" / "a"),
+    ):
+        pytest.fail("the body must not run")
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("")
+    with (
+        pytest.raises(InputError, match="plain is a file, not a folder"),
+        atomic_write(tmp_path / "plain" / "a"),
+    ):
+        pytest.fail("the body must not run")
+
+
+def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it is a folder"), atomic_write(tmp_path):
+        pytest.fail("the body must not run")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_said_in_words(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(InputError, match="permission denied"), atomic_write(tmp_path / "a"):
+        pytest.fail("the body must not run")
+
+
+def test_permissions_follow_the_umask(tmp_path: Path) -> None:
+    plain, written = tmp_path / "plain", tmp_path / "written"
+    plain.write_text("")
+    with atomic_write(written):
+        pass
+    assert stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    link.symlink_to(real)
+    with atomic_write(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from contextlib import redirect_stderr
+
+import pytest
+
+from nodewise.core.progress import SilentProgress, TerminalProgress, for_terminal, track
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def test_bars_are_for_terminals_only() -> None:
+    with redirect_stderr(Terminal()):
+        assert isinstance(for_terminal(), TerminalProgress)
+        assert isinstance(for_terminal(quiet=True), SilentProgress)
+    with redirect_stderr(io.StringIO()):
+        assert isinstance(for_terminal(), SilentProgress)
+
+
+def test_a_bar_shows_steps_values_and_the_end() -> None:
+    with redirect_stderr(Terminal()) as terminal, TerminalProgress().stage("training", total=3) as stage:
+        for step in range(3):
+            stage.advance(loss=1 / (step + 1))
+    shown = terminal.getvalue()
+    assert "training" in shown
+    assert "3/3" in shown
+    assert "loss 0.3333" in shown
+    assert "/s" in shown
+
+
+def test_a_bar_without_a_total() -> None:
+    with redirect_stderr(Terminal()) as terminal, TerminalProgress().stage("reading") as stage:
+        stage.advance(5)
+    assert "5/?" in terminal.getvalue()
+
+
+def test_an_exception_passes_through_a_bar() -> None:
+    with (
+        redirect_stderr(Terminal()),
+        pytest.raises(ZeroDivisionError),
+        TerminalProgress().stage("training", total=2) as stage,
+    ):
+        stage.advance(1 // 0)
+
+
+def test_track_yields_everything_and_counts() -> None:
+    with redirect_stderr(Terminal()) as terminal:
+        assert list(track([1, 2, 3], "epochs", TerminalProgress())) == [1, 2, 3]
+    assert "3/3" in terminal.getvalue()
+
+
+def test_silence_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    assert list(track(iter("ab"), "epochs", SilentProgress())) == ["a", "b"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_silence_does_not_import_rich() -> None:
+    code = (
+        "import sys; from nodewise.core.progress import for_terminal, track\n"
+        "list(track(range(3), 'x', for_terminal()))\n"
+        "assert not any(name.split('.')[0] == 'rich' for name in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stderr=subprocess.PIPE)
