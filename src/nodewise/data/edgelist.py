@@ -1,0 +1,92 @@
+"""Edge lists in columns, text or Parquet: one row an edge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodewise.core.errors import InputError
+from nodewise.data.columns import (
+    SOURCE_NAMES,
+    TARGET_NAMES,
+    WEIGHT_NAMES,
+    ColumnFile,
+    column_called,
+    column_given,
+)
+from nodewise.data.edges import DIRECTED, Edges
+from nodewise.data.encode import encode
+from nodewise.data.id_types import first_missing, id_kind, require_same_kind
+from nodewise.data.messages import excerpt, listing
+
+
+def read_edge_list(file: ColumnFile, source: str | None = None, target: str | None = None) -> Edges:
+    """Return the edges of a file whose columns `source` and `target` hold the ends.
+
+    By default these are columns with usual names, else the first two. A column called weight, or the third
+    one of a file without names if it holds numbers, is taken for weights.
+    """
+    if len(file.names) < 2:
+        raise InputError(
+            f"{file.path}: one column only ({file.beginning}); an edge list needs two, "
+            "in text separated by a comma, tab, semicolon, | or space"
+        )
+    ends = _end_columns(file, source, target)
+    weight = _weight_column(file, ends)
+    read = file.read(ends, [] if weight is None else [weight])
+    notes = [*read.notes, *_column_notes(file, ends, weight)]
+    columns, weights = read.keys, read.numbers
+    del read
+    for column, index in zip(columns, ends, strict=True):
+        _check_ids(file, column, file.names[index])
+    first, second = (excerpt(file.names[i]) for i in ends)
+    require_same_kind(columns[0], f"{file.path}: {first}", columns[1], second)
+    del column
+    columns = file.settle(columns)
+    ids, sources, targets = encode(columns)
+    edges = Edges(ids, sources, targets, (*notes, DIRECTED))
+    if weight is None:
+        return edges
+    name = excerpt(file.names[weight])
+    return edges.weighted(weights[:, 0], lambda row: f"{file.path}, {file.place(row)}, {name}")
+
+
+def _end_columns(file: ColumnFile, source: str | None, target: str | None) -> tuple[int, int]:
+    first = column_called(file, SOURCE_NAMES) if source is None else column_given(file, source)
+    second = column_called(file, TARGET_NAMES) if target is None else column_given(file, target)
+    if source is None and target is None and (first is None or second is None):
+        first, second = 0, 1
+    if first is None or second is None:
+        missing = "target" if second is None else "source"
+        raise InputError(f"{file.path}: which column is the {missing}? name it ({listing(file.names)})")
+    if first == second:
+        raise InputError(f"{file.path}: both ends of edges are to be {excerpt(file.names[first])}; name two columns")
+    return first, second
+
+
+def _weight_column(file: ColumnFile, ends: tuple[int, int]) -> int | None:
+    named = column_called(file, WEIGHT_NAMES)
+    if named is not None and named not in ends and file.is_numeric(named):
+        return named
+    third = next((i for i in range(len(file.names)) if i not in ends), None)
+    return third if third is not None and not file.has_names and file.is_numeric(third) else None
+
+
+def _column_notes(file: ColumnFile, ends: tuple[int, int], weight: int | None) -> list[str]:
+    notes = []
+    usual = (column_called(file, SOURCE_NAMES), column_called(file, TARGET_NAMES))
+    if file.has_names and ends != usual:
+        first, second = (excerpt(file.names[i]) for i in ends)
+        notes.append(f"{file.path.name}: {first} and {second} read as the ends of edges")
+    unused = [name for i, name in enumerate(file.names) if i not in (*ends, weight)]
+    if unused:
+        notes.append(f"{file.path.name}: not used: {listing(unused)}")
+    return notes
+
+
+def _check_ids(file: ColumnFile, column: Any, name: str) -> None:
+    if not id_kind(column.type):
+        seen = f", such as {excerpt(column[0].as_py())}" if len(column) else ""
+        hint = "; give node ids as integers or strings"
+        raise InputError(f"{file.path}: {excerpt(name)} is of type {column.type}{seen}{hint}")
+    if (row := first_missing(column)) is not None:
+        raise InputError(f"{file.path}, {file.place(row)}: {excerpt(name)} is empty; every edge needs both its ends")

@@ -1,0 +1,68 @@
+"""Tell what a file is, by its content before its name, and open it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from nodewise.core.errors import InputError
+from nodewise.data.columns import ColumnFile
+from nodewise.data.delimited import TextColumns
+from nodewise.data.parquet import ParquetColumns
+from nodewise.data.text import open_binary
+
+Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml"]
+
+_MAGIC: dict[bytes, Format] = {
+    b"PAR1": "parquet",
+    b"PK\x03\x04": "npz",
+    b"PK\x05\x06": "npz",
+    b"\x93NUMPY": "npy",
+}
+_ENDINGS: dict[str, Format] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".graphml": "graphml",
+    ".gml": "gml",
+}
+
+
+def format_of(path: Path) -> Format:
+    """Return what a file is, or say why there is nothing to read."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give a file")
+    if not path.exists():
+        raise InputError(f"{path}: no such file; check the name")
+    if not path.is_file():
+        raise InputError(f"{path}: not a plain file, and reading takes several passes; save it as one")
+    with open_binary(path) as stream:
+        try:
+            head = stream.read(1024)
+        except (OSError, EOFError) as error:
+            raise InputError(f"{path}: cannot be read ({error}); check or make it again") from error
+    if not head:
+        raise InputError(f"{path}: the file is empty")
+    for magic, kind in _MAGIC.items():
+        if head.startswith(magic):
+            return kind
+    name = path.name.lower().removesuffix(".gz")
+    kind = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), "text")
+    if kind in ("parquet", "npz", "npy"):
+        raise InputError(f"{path}: named like {kind} but its content is not; check how it was written")
+    if head.startswith(b"%%MatrixMarket"):
+        raise InputError(f"{path}: a Matrix Market file; load it with scipy.io.mmread and use Graph.from_scipy")
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return "graphml" if kind == "text" and text.startswith((b"<?xml", b"<graphml")) else kind
+
+
+def open_columns(
+    path: Path,
+    kind: Format,
+    known: tuple[frozenset[str], ...],
+    delimiter: str | None = None,
+    header: bool | None = None,
+) -> ColumnFile:
+    """Open a file of columns; `known` are the names a first line would hold in its first places."""
+    return ParquetColumns.open(path) if kind == "parquet" else TextColumns.open(path, known, delimiter, header)

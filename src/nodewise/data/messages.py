@@ -1,0 +1,47 @@
+"""Words shared by the errors and notes of the readers; every message stays on one line."""
+
+from __future__ import annotations
+
+from nodewise.core.errors import InputError
+
+_EXCERPT = 60
+
+
+def excerpt(value: object) -> str:
+    """Return `value` as one short quoted piece of a sentence.
+
+    >>> excerpt("a" * 100)[-8:]
+    "aaaa'..."
+    """
+    if isinstance(value, bytes):
+        value = value[: 4 * _EXCERPT].decode("utf-8", errors="replace")
+    if isinstance(value, str) and len(value) > _EXCERPT:
+        return f"{value[:_EXCERPT]!r}..."
+    return repr(value)
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Return the number with its noun.
+
+    >>> count(1, "edge"), count(1200, "edge")
+    ('1 edge', '1,200 edges')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listing(names: list[str] | tuple[str, ...], limit: int = 6) -> str:
+    """Return the names with commas, the end of a long list left out."""
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown}, ... ({len(names)} in all)"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of a foreign error's message, without its final full stop."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0].strip().rstrip(".")[:200]
+
+
+def not_a_number(where: str, column: str, seen: object) -> InputError:
+    """Return the error for a cell that should hold a number."""
+    what = "a missing value" if seen in ("", None) else excerpt(seen)
+    return InputError(f"{where}: {excerpt(column)} holds {what} where a number is expected; correct or remove it")
