@@ -1,0 +1,132 @@
+"""Node features on a device, multiplied by the first layer's weights once per step.
+
+(A_s X) W = A_s (X W): the product X W is formed once for the distinct nodes of a step and then gathered into
+the subgraphs, where most nodes occur many times. Sparse features stay sparse in both directions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from nodewise.data.graph import Graph
+from nodewise.views.sparse import csr_tensor
+
+_CHUNK = 1 << 18
+
+
+class _SparseTimesDense(torch.autograd.Function):
+    """X W with the gradient X^T G taken from a stored transpose; X itself needs no gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, transposed: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(transposed)
+        return matrix @ weight
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
+        (transposed,) = ctx.saved_tensors
+        return None, None, transposed @ grads[0].contiguous()
+
+
+def _csr(matrix: Any, device: torch.device | str) -> Tensor:
+    return csr_tensor(
+        torch.as_tensor(matrix.indptr, dtype=torch.int64),
+        torch.as_tensor(matrix.indices, dtype=torch.int64),
+        torch.as_tensor(matrix.data, dtype=torch.float32),
+        matrix.shape,
+    ).to(device)
+
+
+class Features:
+    """The feature matrix X (N, F), dense or sparse, on one device."""
+
+    def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
+        self.shape = graph.features.shape
+        self.device = torch.device(device)
+        self._host: Any = graph.features
+        self._sparse: bool = sp.issparse(self._host)
+        # A large matrix stays on the host; each step brings the rows it needs.
+        small = self.shape[0] <= _CHUNK
+        self._whole: tuple[Tensor, Tensor | None] | None = self._tensors(self._host) if small else None
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the whole matrix is on the device, so that a step reads nothing from the host."""
+        return self._whole is not None
+
+    def _tensors(self, matrix: Any) -> tuple[Tensor, Tensor | None]:
+        if self._sparse:
+            return _csr(matrix, self.device), _csr(matrix.T.tocsr(), self.device)
+        return torch.as_tensor(np.ascontiguousarray(matrix)).to(self.device), None
+
+    def product(self, right: Tensor) -> Tensor:
+        """Return X R for a dense (F, c), without gradient."""
+        return self._both()[0] @ right
+
+    def transposed_product(self, right: Tensor) -> Tensor:
+        """Return X^T R for a dense (N, c), without gradient."""
+        matrix, transposed = self._both()
+        return matrix.T @ right if transposed is None else transposed @ right
+
+    def inverse_document_frequency(self) -> Tensor:
+        """Return log((1 + N) / (1 + n_c)) + 1 of each column, n_c the rows in which it is not zero; (F,)."""
+        matrix = self._host
+        present = matrix.getnnz(0) if self._sparse else np.count_nonzero(matrix, 0)
+        return torch.as_tensor(np.log((1 + self.shape[0]) / (1 + present)) + 1, dtype=torch.float32).to(self.device)
+
+    def row_norms(self, column_scale: Tensor) -> Tensor:
+        """Return the lengths (N,) of the rows of X with columns scaled by (F,)."""
+        squares = column_scale.square().cpu().numpy()
+        matrix = self._host.power(2) if self._sparse else np.square(self._host)
+        return torch.as_tensor(np.sqrt(matrix @ squares), dtype=torch.float32).to(self.device)
+
+    def _both(self) -> tuple[Tensor, Tensor | None]:
+        return self._whole if self._whole is not None else self._tensors(self._host)
+
+    def rows_times(self, nodes: Tensor, weight: Tensor) -> Tensor:
+        """Return x_j W_s for the nodes of every stacked run s.
+
+        Args:
+            nodes: int64 (S, ...), run s's nodes.
+            weight: (S, F, d).
+
+        Returns:
+            (S, ..., d).
+        """
+        runs, _, width = weight.shape
+        flat = weight.transpose(0, 1).reshape(self.shape[1], runs * width)
+        if self._whole is not None:
+            rows, parts = nodes, self._whole
+        else:
+            distinct, rows = torch.unique(nodes, return_inverse=True)
+            parts = self._tensors(self._host[distinct.cpu().numpy()])
+        product = _times(parts, flat).view(-1, width)
+        run = torch.arange(runs, device=nodes.device).view(-1, *[1] * (nodes.dim() - 1))
+        return product.index_select(0, (rows * runs + run).flatten()).view(*nodes.shape, width)
+
+    def rows(self, nodes: Tensor) -> Tensor:
+        """Return the dense rows of X for nodes (n,): (n, F)."""
+        if self._whole is not None and self._whole[1] is None:
+            return self._whole[0][nodes]
+        rows: Any = self._host[nodes.cpu().numpy()]
+        return torch.as_tensor(rows.toarray() if self._sparse else rows).to(self.device)
+
+    def times(self, weight: Tensor) -> Tensor:
+        """Return X W (N, d) for one run's weight (F, d), in chunks of rows where X is not on the device."""
+        if self._whole is not None:
+            return _times(self._whole, weight)
+        chunks = range(0, self.shape[0], _CHUNK)
+        return torch.cat([_times(self._tensors(self._host[i : i + _CHUNK]), weight) for i in chunks])
+
+
+def _times(parts: tuple[Tensor, Tensor | None], weight: Tensor) -> Tensor:
+    matrix, transposed = parts
+    if transposed is None:
+        return matrix @ weight
+    product: Tensor = _SparseTimesDense.apply(matrix, transposed, weight)  # type: ignore[no-untyped-call]
+    return product

@@ -1,0 +1,36 @@
+import pytest
+import torch
+from tests.graphs import small_graph
+
+from nodewise.core import rng
+from nodewise.encoders.build import build_encoder
+from nodewise.encoders.features import Features
+from nodewise.encoders.settings import EncoderSettings
+from nodewise.views.subgraphs import induced_subgraphs
+from nodewise.views.topology import Topology
+from nodewise.views.walks import random_walks
+
+SEEDS = torch.tensor([3, 4])
+
+
+@pytest.mark.parametrize("kind", ["gat", "sage", "gin"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_whole_component_embeds_alike_either_way(kind: str, sparse: bool) -> None:
+    graph = small_graph(sparse=sparse)
+    topology, features = Topology.of(graph), Features(graph)
+    nodes = torch.arange(graph.num_nodes).repeat(2, 1)
+    walks = random_walks(topology, nodes, 3000, rng.key(SEEDS.unsqueeze(-1), "walk"))
+    model = build_encoder(graph.num_features, EncoderSettings(kind=kind, dimension=6), SEEDS)  # type: ignore[arg-type]
+    found = model.subgraphs(features, induced_subgraphs(topology, walks))
+    assert found.shape == (2, graph.num_nodes, 6)
+    assert torch.allclose(found, model.graph(features, topology), atol=1e-5)
+    assert not torch.allclose(found[0], found[1])
+
+
+@pytest.mark.parametrize("kind", ["gat", "sage", "gin"])
+def test_weights_are_a_function_of_the_seed(kind: str) -> None:
+    settings = EncoderSettings(kind=kind, dimension=6)  # type: ignore[arg-type]
+    stacked = build_encoder(7, settings, SEEDS).state_dict()
+    alone = build_encoder(7, settings, SEEDS[1:]).state_dict()
+    for name, tensor in alone.items():
+        assert torch.equal(tensor, stacked[name.replace("runs.0.", "runs.1.")])
