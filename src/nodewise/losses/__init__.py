@@ -1,0 +1,1 @@
+"""Losses score the pairs that samplers chose."""

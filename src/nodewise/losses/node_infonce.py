@@ -1,0 +1,59 @@
+"""The weighted node-wise contrastive loss (Section 4.4), in log space.
+
+    L_i = -log( e^f(q_i, k_i) / (e^f(q_i, k_i) + sum_{j in S_i-} w_ij e^f(q_i, k_j)) )
+        = softplus( log sum_{j in S_i-} exp(log w_ij + f_ij) - f_ii ),       f_ij = q_i . k_j / τ
+
+No exponential is ever formed outside a log-sum-exp, so scores of any size are safe. A query whose S_i- is empty
+contributes nothing.
+
+Two readings of Algorithm 2's S_i+ are offered: `pair` scores the query's own second view alone, as the formula
+is written; `set` averages the term over the own view and every candidate that was moved to S_i+.
+
+Differs from the paper: the temperature τ of Eq. 3 is kept; `positive_prior` adds the debiased estimator of
+Chuang et al. (2020), sum <- max((sum - n τ+ e^f_ii) / (1 - τ+), n e^{-1/τ}), which is off at 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from nodewise.sampling.pairs import PairSets
+
+
+def node_infonce(
+    query: Tensor,
+    key: Tensor,
+    pairs: PairSets,
+    *,
+    temperature: float = 1.0,
+    positives: Literal["pair", "set"] = "pair",
+) -> Tensor:
+    """Return the mean loss of each stacked run: query (S, B, d), key (S, M, d) with M >= B -> (S,)."""
+    scores = query @ key.transpose(-1, -2) / temperature
+    own = scores.diagonal(dim1=-2, dim2=-1)
+    weighted = scores if pairs.log_weights is None else scores + pairs.log_weights
+    some = pairs.negatives.any(-1)
+    # An empty row would give -inf and a NaN gradient: let it score everything, then drop it.
+    chosen = weighted.masked_fill(~(pairs.negatives | ~some.unsqueeze(-1)), -torch.inf)
+    log_sum = chosen.logsumexp(-1)
+    if pairs.positive_prior:
+        log_sum = _debiased(log_sum, own, pairs.negatives.sum(-1).clamp(min=1), pairs.positive_prior, temperature)
+    terms = softplus(log_sum - own)
+    if positives == "set" and pairs.positives is not None:
+        others = softplus(log_sum.unsqueeze(-1) - scores) * pairs.positives
+        terms = (terms + others.sum(-1)) / (1 + pairs.positives.sum(-1))
+    terms = terms.where(some, 0)
+    return terms.sum(-1) / some.sum(-1).clamp(min=1)
+
+
+def _debiased(log_sum: Tensor, own: Tensor, count: Tensor, prior: float, temperature: float) -> Tensor:
+    log_count = count.log()
+    # log(e^a - e^b) for a > b; where the difference is not positive, the floor below takes over.
+    gap = (log_count + math.log(prior) + own - log_sum).clamp(max=-1e-6)
+    corrected = log_sum + torch.log(-torch.expm1(gap)) - math.log1p(-prior)
+    return torch.maximum(corrected, log_count - 1 / temperature)

@@ -1,0 +1,27 @@
+"""Settings of the loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nodewise.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class LossSettings:
+    """How pairs are scored.
+
+    Attributes:
+        score: what the dot product f is taken of; see `score.py`. `dot` is the paper's.
+        temperature: τ of Eq. 3.
+        positives: `pair`, the query's own second view, or `set`, all of S_i+ in the batch.
+    """
+
+    score: Literal["dot", "cosine", "centred", "standardised"] = "centred"
+    temperature: float = 0.5
+    positives: Literal["pair", "set"] = "pair"
+
+    def __post_init__(self) -> None:
+        if self.temperature <= 0:
+            raise InputError(f"loss.temperature is {self.temperature:g}; it must be above 0")

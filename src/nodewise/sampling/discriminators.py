@@ -1,0 +1,131 @@
+"""The networks F_i+ and F_i- of every node of a batch, trained at once (Section 4.2).
+
+Each query i has two independent, separately initialised classifiers of candidates. F_i+ takes S_i+ as class 1 and
+S_i- as class 0; F_i- the reverse. All B of a kind see the same candidates Z (M x r), so their first layers are
+one product (B h x r)(r x M) and their losses one masked (B x M) matrix: no loop over nodes.
+
+    p_i+(j) = sigmoid F_i+(z_j),    p_i-(j) = sigmoid F_i-(z_j)
+
+Both classes weigh the same in the loss, whatever their sizes: with a handful of positives against hundreds of
+negatives an unbalanced F+ answers "negative" everywhere.
+
+Differs from the paper: sizes and training of F are not given there. Here F is linear or has one hidden layer,
+is fitted anew in each batch by a few steps of gradient descent, and inputs are centred and scaled to unit mean
+square norm, so that one learning rate suits every input.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from nodewise.core import rng
+
+
+def log_ratio(
+    candidates: Tensor,
+    members: Tensor,
+    near: Tensor,
+    nodes: Tensor,
+    key: int | Tensor,
+    *,
+    hidden: int = 0,
+    steps: int = 10,
+    learning_rate: float = 1.0,
+) -> Tensor:
+    """Fit F_i+ and F_i- for every query and return log(p_i+(j) / p_i-(j)) for every candidate.
+
+    Args:
+        candidates: Z, (S, M, r).
+        members: members of S_i+ that need not be candidates (the own view, neighbours, mixups), (S, B, P, r).
+        near: bool (S, B, M), candidates that belong to S_i+; the others are S_i-.
+        nodes: int64 (S, B), the queries' nodes, which name the initial weights.
+        key: the draw's name, int or (S, 1).
+        hidden: width h of the hidden layer; 0 for linear networks.
+        steps: steps of full-batch gradient descent.
+        learning_rate: its step size.
+
+    Returns:
+        (S, B, M).
+    """
+    centre = candidates.mean(-2, keepdim=True)
+    scale = (candidates - centre).square().sum(-1).mean(-1).clamp(min=1e-12).rsqrt().view(-1, 1, 1)
+    candidates = (candidates - centre) * scale
+    members = (members - centre.unsqueeze(-3)) * scale.unsqueeze(-1)
+    balance = _balance(near, members.shape[-2])
+    logits = []
+    for sign in (1.0, -1.0):
+        network = _initial(nodes, candidates.shape[-1], hidden, rng.fold(key, int(sign > 0)))
+        for _ in range(steps):
+            with torch.enable_grad():
+                for parameter in network:
+                    parameter.requires_grad_()
+                loss = _balanced_loss(network, candidates, members, near, balance, sign)
+                gradients = torch.autograd.grad(loss, network)
+            network = [p.detach() - learning_rate * g for p, g in zip(network, gradients, strict=True)]
+        logits.append(_forward(network, candidates))
+    return torch.nn.functional.logsigmoid(logits[0]) - torch.nn.functional.logsigmoid(logits[1])
+
+
+def _balance(near: Tensor, members: int) -> tuple[Tensor, Tensor]:
+    """Return the weight of one positive and of one negative, so that each class of a query sums to 1/2."""
+    positives = near.sum(-1) + members
+    negatives = (~near).sum(-1).clamp(min=1)
+    return 0.5 / positives, 0.5 / negatives
+
+
+def _initial(nodes: Tensor, inputs: int, hidden: int, key: int | Tensor) -> list[Tensor]:
+    """Xavier-uniform weights of one network per node: [w (S,B,r), b] or [W (S,B,h,r), b, v (S,B,h), c]."""
+
+    def draw(layer: int, fan_out: int, fan_in: int, *shape: int) -> Tensor:
+        index = torch.arange(math.prod(shape), device=nodes.device)
+        unit = rng.uniform(rng.fold(rng.fold(key, layer), nodes).unsqueeze(-1), index)
+        return ((2 * unit - 1) * math.sqrt(6 / (fan_in + fan_out))).view(*nodes.shape, *shape)
+
+    zero = torch.zeros(nodes.shape, device=nodes.device)
+    if not hidden:
+        return [draw(0, 1, inputs, inputs), zero]
+    bias = torch.zeros((*nodes.shape, hidden), device=nodes.device)
+    return [draw(0, hidden, inputs, hidden, inputs), bias, draw(1, 1, hidden, hidden), zero]
+
+
+def _forward(network: list[Tensor], candidates: Tensor) -> Tensor:
+    """Return the logits of every network on the shared candidates, (S, B, M)."""
+    if len(network) == 2:
+        weight, bias = network
+        return weight @ candidates.transpose(-1, -2) + bias.unsqueeze(-1)
+    first, bias, second, offset = network
+    inner = first.flatten(1, 2) @ candidates.transpose(-1, -2) + bias.flatten(1, 2).unsqueeze(-1)
+    inner = torch.relu(inner).view(*first.shape[:3], -1)
+    return (second.unsqueeze(-2) @ inner).squeeze(-2) + offset.unsqueeze(-1)
+
+
+def _forward_members(network: list[Tensor], members: Tensor) -> Tensor:
+    """Return the logits of every network on its own members, (S, B, P)."""
+    if len(network) == 2:
+        weight, bias = network
+        return (members @ weight.unsqueeze(-1)).squeeze(-1) + bias.unsqueeze(-1)
+    first, bias, second, offset = network
+    inner = torch.relu(members @ first.transpose(-1, -2) + bias.unsqueeze(-2))
+    return (inner @ second.unsqueeze(-1)).squeeze(-1) + offset.unsqueeze(-1)
+
+
+def _balanced_loss(
+    network: list[Tensor],
+    candidates: Tensor,
+    members: Tensor,
+    near: Tensor,
+    balance: tuple[Tensor, Tensor],
+    sign: float,
+) -> Tensor:
+    """Sum over networks of the class-balanced logistic loss; `sign` -1 swaps the two classes."""
+    positive, negative = balance
+    shared = sign * _forward(network, candidates)
+    own = sign * _forward_members(network, members)
+    shared_loss = torch.where(
+        near, positive.unsqueeze(-1) * softplus(-shared), negative.unsqueeze(-1) * softplus(shared)
+    )
+    return shared_loss.sum() + (positive.unsqueeze(-1) * softplus(-own)).sum()

@@ -1,0 +1,99 @@
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.sampling.test_strategies import TOPOLOGY, candidates
+
+from nodewise.core import rng
+from nodewise.core.errors import InputError
+from nodewise.sampling.adaptive import AdaptiveSampler
+from nodewise.sampling.discriminators import log_ratio
+from nodewise.sampling.mixup import mixup
+from nodewise.sampling.neighbourhood import near_pairs
+from nodewise.sampling.pairs import PairSets
+from nodewise.sampling.settings import CollisionSettings, SamplingSettings
+
+OFF = SamplingSettings(collision=False, dpp=False, weights=False)
+
+
+def choose(**switches: object) -> PairSets:
+    return AdaptiveSampler(replace(OFF, **switches))(candidates())  # type: ignore[arg-type]
+
+
+def test_all_switches_off_is_the_plain_loss() -> None:
+    batch, pairs = candidates(), choose()
+    assert torch.equal(pairs.negatives, ~batch.own)
+    assert pairs.positives is None
+    assert pairs.log_weights is None
+
+
+def test_collision_moves_what_the_ratio_says_and_the_neighbours() -> None:
+    batch, pairs = candidates(), choose(collision=True)
+    chosen = CollisionSettings()
+    near = near_pairs(TOPOLOGY, batch.query_nodes, batch.key_nodes, 1)
+    mixed = mixup(batch.members, chosen.mixup, rng.fold(batch.draw, 0), batch.query_nodes)
+    ratio = log_ratio(
+        batch.seen,
+        torch.cat([batch.members, mixed], dim=-2),
+        near,
+        batch.query_nodes,
+        rng.fold(batch.draw, 1),
+        steps=chosen.steps,
+        learning_rate=chosen.learning_rate,
+    )
+    moved = (ratio.exp() > chosen.alpha) & ~near
+    assert moved.any()
+    assert torch.equal(pairs.negatives, ~near & ~moved)
+    assert torch.equal(pairs.positives, (near & ~batch.own) | moved)
+    share = moved.sum((-1, -2)) / (~near).sum((-1, -2))
+    assert torch.allclose(pairs.statistics["moved"], share)
+
+
+def test_a_larger_alpha_moves_less() -> None:
+    counts = []
+    for alpha in (0.5, 0.9, 1.5, 3.0):
+        pairs = choose(collision=True, class_collision=CollisionSettings(alpha=alpha))
+        counts.append(int(pairs.negatives.sum()))
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+    with pytest.raises(InputError, match="alpha is 0"):
+        CollisionSettings(alpha=0)
+
+
+def test_each_switch_changes_what_it_names_and_nothing_else() -> None:
+    plain = choose()
+    weighted = choose(weights=True)
+    assert torch.equal(weighted.negatives, plain.negatives)
+    assert weighted.log_weights is not None
+    diverse = choose(dpp=True)
+    assert diverse.log_weights is None
+    assert diverse.positives is None
+    assert not (diverse.negatives & ~plain.negatives).any()
+    assert diverse.negatives.sum() < plain.negatives.sum()
+    both = choose(collision=True, dpp=True)
+    collision = choose(collision=True)
+    assert torch.equal(both.positives, collision.positives)
+    # The shared draw does not depend on the masks, so what remains is the intersection.
+    assert torch.equal(both.negatives, collision.negatives & diverse.negatives)
+
+
+def test_neighbours_stay_out_when_asked() -> None:
+    batch = candidates()
+    near = near_pairs(TOPOLOGY, batch.query_nodes, batch.key_nodes, 1)
+    assert torch.equal(choose(near_negatives=False).negatives, ~near)
+
+
+def test_diagnosis_names_rank_and_gap() -> None:
+    sampler = AdaptiveSampler(replace(OFF, dpp=True))
+    batch = candidates()
+    numbers = sampler.diagnose(batch, sampler(batch))
+    assert set(numbers) == {"effective_rank", "logdet_gap"}
+    assert (numbers["effective_rank"] > 1).all()
+    assert (numbers["effective_rank"] <= 12 + 1e-6).all()
+    assert AdaptiveSampler(OFF).diagnose(batch, sampler(batch)) == {}
+
+
+def test_missing_evidence_is_refused() -> None:
+    batch = replace(candidates(), seen=None)
+    with pytest.raises(ValueError, match=r"needs Candidates\.seen"):
+        AdaptiveSampler(replace(OFF, collision=True))(batch)
