@@ -1,0 +1,65 @@
+"""Whether clusters found without labels agree with the classes, and how far apart the classes are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from torch import Tensor
+
+from nodewise.evaluation.inputs import Matrix, check_labels, check_vectors
+
+
+@dataclass(frozen=True)
+class ClusterScores:
+    """Agreement of k-means clusters with the classes."""
+
+    nmi: float
+    ari: float
+
+
+def cluster_scores(
+    vectors: Matrix, labels: np.ndarray | Tensor | Sequence[int], *, seed: int = 0, restarts: int = 10
+) -> ClusterScores:
+    """Cluster the labelled nodes by k-means, as many clusters as classes, and compare with the classes.
+
+    NMI is normalised by the arithmetic mean of both entropies. The best of `restarts` k-means runs is the one
+    with the smallest inertia, which reads no labels.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    rows, classes = _labelled(vectors, labels)
+    found = KMeans(len(np.unique(classes)), n_init=restarts, random_state=seed).fit_predict(rows)
+    return ClusterScores(
+        nmi=float(normalized_mutual_info_score(classes, found)),
+        ari=float(adjusted_rand_score(classes, found)),
+    )
+
+
+def class_silhouette(
+    vectors: Matrix, labels: np.ndarray | Tensor | Sequence[int], *, sample: int = 10_000, seed: int = 0
+) -> float:
+    """Return the mean silhouette of the classes (not of clusters) by Euclidean distance, in [-1, 1].
+
+    Beyond `sample` labelled nodes, that many are drawn: the cost grows with their square.
+    """
+    from sklearn.metrics import silhouette_score
+
+    rows, classes = _labelled(vectors, labels)
+    if len(classes) > sample:
+        drawn = np.sort(np.random.default_rng(seed).choice(len(classes), sample, replace=False))
+        rows, classes = rows[drawn], classes[drawn]
+    return float(silhouette_score(rows, classes))
+
+
+def _labelled(
+    vectors: Matrix, labels: np.ndarray | Tensor | Sequence[int]
+) -> tuple[np.ndarray | sp.csr_matrix, np.ndarray]:
+    classes, _ = check_labels(labels)
+    check_vectors([vectors], len(classes))
+    known = np.flatnonzero(classes >= 0)
+    rows = np.asarray(vectors.detach().cpu()) if isinstance(vectors, Tensor) else vectors
+    return rows[known], classes[known]

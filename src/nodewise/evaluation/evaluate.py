@@ -1,0 +1,158 @@
+"""From embeddings and labels to a table row, under a stated protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nodewise.core.errors import InputError
+from nodewise.core.suggest import did_you_mean
+from nodewise.data.graph import Split
+from nodewise.data.splits import parse_split, random_split
+from nodewise.evaluation.clustering import class_silhouette, cluster_scores
+from nodewise.evaluation.inputs import Stack, as_matrices, check_labels, check_split, check_vectors
+from nodewise.evaluation.knn import knn_accuracy
+from nodewise.evaluation.presets import Preset
+from nodewise.evaluation.probe import linear_probe
+from nodewise.evaluation.probe_result import ProbeResult
+from nodewise.evaluation.summary import Report, Summary
+
+METRICS = ("accuracy", "macro_f1", "knn", "nmi", "ari", "silhouette")
+ORACLE = "oracle_accuracy"
+"""Asked for by name only: the highest test accuracy over probe steps, from a pass of its own."""
+
+
+def evaluate_embeddings(
+    vectors: Stack,
+    labels: np.ndarray | Tensor | Sequence[int],
+    split: Split | str = "public",
+    *,
+    public: Split | None = None,
+    probe: str | Preset = "mvgrl",
+    restarts: int = 1,
+    repeats: int = 1,
+    seed: int = 0,
+    encoder_seeds: Sequence[int] | None = None,
+    metrics: Sequence[str] = METRICS,
+    k: int = 5,
+    name: str = "embeddings",
+    dataset: str = "",
+    device: torch.device | str = "cpu",
+) -> Report:
+    """Evaluate the embeddings of one or several encoder seeds, or raw features, under one protocol.
+
+    The standard deviation is over encoder seeds and random splits. Restarts of the probe on one embedding are
+    averaged first and count as one value: their spread says nothing about the method.
+
+    Args:
+        vectors: (N, d), (S, N, d) or S matrices (N, d); dense or CSR.
+        labels: (N,), -1 where unknown.
+        split: the positions; "public" for the split that came with the graph; or "random:20x500x1000" for
+            20 training nodes a class, 500 validation and 1000 test nodes.
+        public: the split that came with the graph, if any.
+        probe: preset of the linear probe.
+        restarts: probes per embedding and split.
+        repeats: number of random splits.
+        seed: names probe weights, random splits (seed, seed + 1, ...) and k-means starts.
+        encoder_seeds: names of the embeddings; 0..S-1 unless given. Equal names get equal probe weights.
+        metrics: what to compute, of METRICS and ORACLE.
+        k: neighbours of the kNN classifier.
+        name: what is evaluated ("raw features", a method's name).
+        dataset: the graph's name.
+        device: where probes and neighbours are computed.
+    """
+    for metric in metrics:
+        if metric not in (*METRICS, ORACLE):
+            raise InputError(f"unknown metric {metric!r}{did_you_mean(metric, (*METRICS, ORACLE))}")
+    matrices = as_matrices(vectors)
+    labels, _ = check_labels(labels)
+    check_vectors(matrices, len(labels))
+    names = tuple(range(len(matrices))) if encoder_seeds is None else tuple(encoder_seeds)
+    if len(names) != len(matrices) or len(set(names)) != len(names):
+        raise InputError(f"{len(matrices)} embeddings need as many distinct encoder seeds, not {list(names)}")
+    splits, split_seeds, split_words = _splits(split, public, labels, repeats, seed, dataset)
+
+    def probe_all(oracle: bool) -> ProbeResult:
+        return linear_probe(
+            [matrix for matrix in matrices for _ in splits],
+            labels,
+            splits * len(matrices),
+            probe,
+            dataset=dataset,
+            restarts=restarts,
+            seed=[seed + encoder for encoder in names for _ in splits],
+            oracle=oracle,
+            device=device,
+        )
+
+    scores: dict[str, Summary] = {}
+    result = probe_all(oracle=False)
+    # Axis 1 holds restarts: averaged, one value per (encoder, split).
+    scores["accuracy"] = Summary.of(result.test_accuracy.mean(1))
+    if "macro_f1" in metrics:
+        scores["macro_f1"] = Summary.of(_macro_f1(result, labels, splits * len(matrices)))
+    if "knn" in metrics:
+        scores["knn"] = Summary.of([knn_accuracy(m, labels, s, k=k, device=device) for m in matrices for s in splits])
+    if "nmi" in metrics or "ari" in metrics:
+        clusters = [cluster_scores(matrix, labels, seed=seed) for matrix in matrices]
+        scores["nmi"] = Summary.of([each.nmi for each in clusters])
+        scores["ari"] = Summary.of([each.ari for each in clusters])
+    if "silhouette" in metrics:
+        scores["silhouette"] = Summary.of([class_silhouette(matrix, labels, seed=seed) for matrix in matrices])
+    if ORACLE in metrics:
+        curves = probe_all(oracle=True).oracle
+        assert curves is not None
+        scores[ORACLE] = Summary.of(curves.max_test.mean(1))
+    spread_words = _spread_words(len(matrices), len(splits), result.test_accuracy.shape[1])
+    return Report(
+        name=name,
+        dataset=dataset,
+        protocol=f"{result.protocol}; {split_words}; {spread_words}",
+        encoder_seeds=names,
+        split_seeds=split_seeds,
+        scores={metric: scores[metric] for metric in (*METRICS, ORACLE) if metric == "accuracy" or metric in metrics},
+    )
+
+
+def _splits(
+    split: Split | str, public: Split | None, labels: np.ndarray, repeats: int, seed: int, dataset: str
+) -> tuple[list[Split], tuple[int, ...], str]:
+    """Return the splits to use, the seeds of the random ones, and the words for the protocol."""
+    if repeats < 1:
+        raise InputError(f"repeats must be at least 1, not {repeats}")
+    spec = None if isinstance(split, Split) else parse_split(split)
+    if spec is not None:
+        seeds = tuple(range(seed, seed + repeats))
+        drawn = [random_split(labels, spec.per_class, spec.num_val, spec.num_test, one) for one in seeds]
+        words = f"random split, {spec.per_class} training nodes a class"
+    else:
+        if repeats > 1:
+            raise InputError(f"{repeats} repeats of one given split would all be the same: use random splits")
+        given = split if isinstance(split, Split) else public
+        if given is None:
+            raise InputError(
+                f"{dataset or 'the graph'} came without a split: ask for random ones, such as random:20x500x1000"
+            )
+        seeds, drawn = (), [given]
+        words = "given split" if isinstance(split, Split) else "public split"
+    drawn = [check_split(one, labels) for one in drawn]
+    sizes = f"{len(drawn[0].train)}/{len(drawn[0].val)}/{len(drawn[0].test)} train/val/test nodes"
+    return drawn, seeds, f"{words}, {sizes}"
+
+
+def _spread_words(encoders: int, splits: int, restarts: int) -> str:
+    over = [f"{encoders} encoder seeds"] * (encoders > 1) + [f"{splits} random splits"] * (splits > 1)
+    spread = f"mean and standard deviation over {' x '.join(over)}" if over else "one encoder, one split"
+    return spread + (f", {'each ' * bool(over)}the mean of {restarts} probe restarts" if restarts > 1 else "")
+
+
+def _macro_f1(result: ProbeResult, labels: np.ndarray, splits: list[Split]) -> list[float]:
+    from sklearn.metrics import f1_score
+
+    return [
+        float(np.mean([f1_score(labels[split.test], one[0], average="macro", zero_division=0) for one in classes]))
+        for classes, split in zip(result.predictions, splits, strict=True)
+    ]

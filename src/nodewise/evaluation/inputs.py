@@ -1,0 +1,115 @@
+"""Refuse vectors, labels and splits that cannot give an honest score, each with one line that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from nodewise.core.errors import InputError
+from nodewise.data.graph import Split
+
+Matrix: TypeAlias = np.ndarray | sp.csr_matrix | Tensor
+"""One embedding, or raw features: (N, d), dense or CSR."""
+
+Stack: TypeAlias = Matrix | Sequence[Matrix]
+"""Embeddings of several encoder seeds: (S, N, d), or a sequence of S matrices; a single (N, d) is S = 1."""
+
+
+def as_matrices(vectors: Stack) -> list[Matrix]:
+    """Return the embeddings of each encoder seed as a list of (N, d) matrices, without copying."""
+    if isinstance(vectors, np.ndarray | Tensor):
+        return list(vectors) if vectors.ndim == 3 else [vectors]
+    return [vectors] if sp.issparse(vectors) else list(vectors)
+
+
+def check_vectors(matrices: Sequence[Matrix], num_nodes: int, counted: str = "labels") -> None:
+    """Require matrices (num_nodes, d >= 1) of finite numbers; `counted` says what there are num_nodes of."""
+    if not matrices:
+        raise InputError("no embeddings were given: pass at least one (N, d) matrix")
+    # One matrix may stand for several splits: look at each object once.
+    for position, matrix in {id(matrix): (i, matrix) for i, matrix in enumerate(matrices)}.values():
+        which = f"embeddings {position}" if len(matrices) > 1 else "embeddings"
+        if matrix.ndim != 2 or not matrix.shape[1]:
+            raise InputError(f"{which} have shape {tuple(matrix.shape)}: expected (nodes, dimensions)")
+        if matrix.shape[0] != num_nodes:
+            raise InputError(
+                f"{which} have {matrix.shape[0]} rows but there are {num_nodes} {counted}: "
+                "rows and nodes must be the same, in the same order"
+            )
+        finite = _finite_rows(matrix)
+        if not finite.all():
+            bad = np.flatnonzero(~finite)
+            raise InputError(
+                f"{which} hold NaN or infinite values in {len(bad)} of {num_nodes} rows, "
+                f"the first is row {bad[0]}: the training diverged or the file is damaged"
+            )
+
+
+def _finite_rows(matrix: Matrix) -> np.ndarray:
+    if isinstance(matrix, Tensor):
+        return np.asarray(torch.isfinite(matrix).all(dim=1).cpu())
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(np.isfinite(matrix).all(axis=1))
+    finite = np.ones(matrix.shape[0], dtype=bool)
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    finite[rows[~np.isfinite(matrix.data)]] = False
+    return finite
+
+
+def check_labels(labels: np.ndarray | Tensor | Sequence[int]) -> tuple[np.ndarray, int]:
+    """Return labels as int64 (N,) with -1 where unknown, and the number of classes.
+
+    Classes need not all be in use (a subgraph may lack some), but two must be, and none may have one member:
+    it could be trained on or tested on, never both.
+    """
+    array = np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(f"labels are {array.dtype} of shape {array.shape}: expected one whole number per node")
+    array = array.astype(np.int64)
+    if array.size and array.min() < -1:
+        raise InputError(f"label {array.min()} is negative: classes count from 0, and -1 means unknown")
+    sizes = np.bincount(array[array >= 0])
+    used = np.flatnonzero(sizes)
+    if len(used) < 2:
+        seen = f"only class {used[0]}" if len(used) else "no label at all"
+        raise InputError(f"the labels hold {seen}: an evaluation needs at least two classes")
+    lonely = np.flatnonzero(sizes == 1)
+    if len(lonely):
+        raise InputError(
+            f"class {lonely[0]} has a single labelled node (row {np.flatnonzero(array == lonely[0])[0]}): "
+            "label another one, or set this one to -1"
+        )
+    return array, len(sizes)
+
+
+def check_split(split: Split, labels: np.ndarray) -> Split:
+    """Require non-empty, disjoint parts of labelled nodes, and two classes to train on."""
+    parts = {name: np.asarray(getattr(split, name)) for name in ("train", "val", "test")}
+    for name, part in parts.items():
+        if not part.size:
+            raise InputError(f"the split has no {name} nodes: each of train, val and test needs at least one")
+        if part.min() < 0 or part.max() >= len(labels):
+            raise InputError(
+                f"the split's {name} nodes go from {part.min()} to {part.max()}, outside 0..{len(labels) - 1}"
+            )
+        unlabelled = part[labels[part] < 0]
+        if unlabelled.size:
+            raise InputError(
+                f"{unlabelled.size} of the split's {name} nodes have no label, "
+                f"the first is row {unlabelled[0]}: leave them out"
+            )
+    for first, second in (("train", "val"), ("train", "test"), ("val", "test")):
+        shared = np.intersect1d(parts[first], parts[second])
+        if shared.size:
+            raise InputError(
+                f"{shared.size} nodes are both {first} and {second} nodes, the first is row {shared[0]}: "
+                "parts of a split may not overlap"
+            )
+    if len(np.unique(labels[parts["train"]])) < 2:
+        raise InputError("all training nodes are of one class: a probe needs at least two to learn from")
+    return Split(**parts)

@@ -1,0 +1,70 @@
+"""All settings of the node embedder, and the literal reading of the paper as a preset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nodewise.core.errors import InputError
+from nodewise.core.suggest import did_you_mean
+from nodewise.encoders.settings import EncoderSettings
+from nodewise.losses.settings import LossSettings
+from nodewise.sampling.dpp.settings import DppSettings
+from nodewise.sampling.settings import CollisionSettings, SamplingSettings, WeightSettings
+from nodewise.training.settings import LearnerSettings, TrainingSettings
+
+
+@dataclass(frozen=True)
+class EmbeddingSettings:
+    """How the trained encoder embeds nodes.
+
+    Attributes:
+        mode: `graph`, the encoder over the whole graph, H = G(X, A); or `walks`, the mean readout of some walks.
+        walks: number R of walks per node in mode `walks`.
+        propagation: steps of personalised-PageRank smoothing of the result, in mode `graph`.
+        teleport: weight of the unsmoothed embedding in each of them.
+        unit_length: scale every vector to length 1.
+    """
+
+    mode: Literal["graph", "walks"] = "graph"
+    walks: int = 8
+    propagation: int = 0
+    teleport: float = 0.1
+    unit_length: bool = True
+
+    def __post_init__(self) -> None:
+        if self.walks < 1 or self.propagation < 0 or not 0 <= self.teleport <= 1:
+            raise InputError(
+                "embedding.walks must be at least 1, embedding.propagation not negative, embedding.teleport in [0, 1]"
+            )
+
+
+@dataclass(frozen=True)
+class Settings(LearnerSettings):
+    """Everything that decides the embeddings; the defaults are the best-evidenced reading of the paper."""
+
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+
+    @classmethod
+    def preset(cls, name: str) -> Settings:
+        """Return the settings that a name stands for: `default` or `paper`."""
+        if name == "default":
+            return cls()
+        if name == "paper":
+            return cls._paper()
+        raise InputError(f"unknown preset {name!r}{did_you_mean(name, ('default', 'paper'))}")
+
+    @classmethod
+    def _paper(cls) -> Settings:
+        """Return the paper's text read literally, also where it is known to learn badly."""
+        return cls(
+            encoder=EncoderSettings(final_activation=True, readout="sigmoid_mean_max", dropout=0.7),
+            sampling=SamplingSettings(
+                class_collision=CollisionSettings(alpha=0.9, evidence="embedding", hidden=16),
+                diversity=DppSettings(law="literal"),
+                weighting=WeightSettings(form="clamped"),
+            ),
+            loss=LossSettings(score="dot", temperature=1.0),
+            training=TrainingSettings(steps=2000, patience=20, monitor_every=1),
+            embedding=EmbeddingSettings(unit_length=False),
+        )

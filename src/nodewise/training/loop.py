@@ -1,0 +1,104 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nodewise.core.errors import NodewiseError
+from nodewise.core.progress import Progress, SilentProgress
+from nodewise.data.graph import Graph
+from nodewise.encoders.build import build_encoder
+from nodewise.encoders.features import Features
+from nodewise.sampling.evidence import consensus
+from nodewise.sampling.pairs import Strategy
+from nodewise.sampling.strategies import build_strategy
+from nodewise.training.batches import Batches
+from nodewise.training.monitor import EarlyStopping, monitored_loss
+from nodewise.training.settings import LearnerSettings
+from nodewise.training.step import Learner
+from nodewise.training.stepper import build_stepper
+from nodewise.views.topology import Topology
+
+Observer = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Callbacks:
+    """Who watches the training.
+
+    Attributes:
+        progress: bars.
+        log: called with one record of tensors (S,) every `training.log_every` steps.
+        look: called with the number of steps taken, before each step and after the last.
+    """
+
+    progress: Progress = field(default_factory=SilentProgress)
+    log: Observer | None = None
+    look: Callable[[int, Learner], None] | None = None
+
+    def before_step(self, step: int, learner: Learner) -> None:
+        """Let the observer look at the encoders as they are after `step` steps."""
+        if self.look is not None:
+            self.look(step, learner)
+
+
+def prepare(
+    graph: Graph,
+    settings: LearnerSettings,
+    seeds: list[int],
+    device: torch.device,
+    strategy: Strategy | None = None,
+) -> Learner:
+    """Bring a graph to the device and build the untrained encoders and the strategy of every seed."""
+    stacked = torch.tensor(seeds, dtype=torch.int64, device=device)
+    topology, features = Topology.of(graph, device), Features(graph, device)
+    strategy = strategy or build_strategy(settings.sampling)
+    encoder = build_encoder(features.shape[1], settings.encoder, stacked)
+    evidence = None
+    if strategy.evidence == "consensus":
+        evidence = consensus(features, topology, stacked, settings.sampling.class_collision.clusterings)
+    return Learner(settings, stacked, topology, features, encoder, strategy, evidence)
+
+
+def train(learner: Learner, callbacks: Callbacks | None = None) -> int:
+    """Train the learner's encoders in place; return the number of steps taken."""
+    chosen, callbacks = learner.settings.training, callbacks or Callbacks()
+    nodes, runs = learner.topology.num_nodes, len(learner.seeds)
+    held_out = min(chosen.held_out, nodes // 10) if chosen.patience else 0
+    batches = Batches(learner.seeds, nodes, chosen.batch_size, held_out if held_out > 1 else 0)
+    stopping = EarlyStopping(learner.encoder, runs, chosen.patience) if held_out > 1 else None
+    take_step = build_stepper(learner)
+    taken, shown = 0, math.nan
+    with callbacks.progress.stage("training", total=chosen.steps) as bar:
+        for step in range(chosen.steps):
+            callbacks.before_step(step, learner)
+            if stopping is not None and step % chosen.monitor_every == 0:
+                if stopping.look(monitored_loss(learner, batches.held_out)):
+                    break
+            batch = batches.at(step)
+            loss, statistics = take_step(batch, step)
+            taken += 1
+            if step % chosen.log_every == 0 or step == chosen.steps - 1:
+                shown = _checked_mean(loss, step)
+                if callbacks.log is not None:
+                    callbacks.log({"step": step, "loss": loss} | statistics | take_step.diagnose(batch, step))
+            bar.advance(loss=shown)
+    if stopping is not None:
+        stopping.restore()
+    callbacks.before_step(taken, learner)
+    return taken
+
+
+def _checked_mean(loss: Tensor, step: int) -> float:
+    mean = float(loss.mean())
+    if not math.isfinite(mean):
+        raise NodewiseError(
+            f"the loss is not finite at step {step}; lower training.learning_rate or raise loss.temperature"
+        )
+    return mean

@@ -1,0 +1,65 @@
+"""Settings of training, and of everything a training step is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nodewise.core.errors import InputError
+from nodewise.encoders.settings import EncoderSettings
+from nodewise.losses.settings import LossSettings
+from nodewise.sampling.settings import SamplingSettings
+from nodewise.views.settings import ViewSettings
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How long and how fast to learn.
+
+    Attributes:
+        steps: at most this many optimiser steps, one batch each.
+        batch_size: nodes per batch; a graph with fewer is one batch. Batches of a pass are of equal size.
+        learning_rate: of Adam.
+        weight_decay: of Adam.
+        patience: stop when the monitored loss has not fallen for this many looks; 0 never stops early and holds
+            no nodes out.
+        monitor_every: steps between two looks at the monitored loss.
+        held_out: nodes kept out of training, at most a tenth of the graph, on which the loss is monitored.
+        log_every: steps between two lines of metrics.jsonl.
+        precision: arithmetic of the encoder's products.
+    """
+
+    steps: int = 100
+    batch_size: int = 1000
+    learning_rate: float = 0.001
+    weight_decay: float = 0.0
+    patience: int = 0
+    monitor_every: int = 5
+    held_out: int = 500
+    log_every: int = 10
+    precision: Literal["float32", "bfloat16"] = "float32"
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("steps", 0),
+            ("batch_size", 2),
+            ("patience", 0),
+            ("monitor_every", 1),
+            ("held_out", 2),
+            ("log_every", 1),
+        ):
+            if getattr(self, name) < least:
+                raise InputError(f"training.{name} is {getattr(self, name)}; it must be at least {least}")
+        if self.learning_rate <= 0 or self.weight_decay < 0:
+            raise InputError("training.learning_rate must be above 0 and training.weight_decay not negative")
+
+
+@dataclass(frozen=True)
+class LearnerSettings:
+    """Everything that decides the trained encoder."""
+
+    views: ViewSettings = field(default_factory=ViewSettings)
+    encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    sampling: SamplingSettings = field(default_factory=SamplingSettings)
+    loss: LossSettings = field(default_factory=LossSettings)
+    training: TrainingSettings = field(default_factory=TrainingSettings)

@@ -1,0 +1,42 @@
+import pytest
+
+from nodewise.core.errors import InputError
+from nodewise.evaluation.presets import PRESETS, Preset, get_preset
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "taken", "general", "citeseer"),
+    [
+        ("dgi", 100, "last step", 0.0, 0.0),
+        ("mvgrl", 300, "last step", 0.0, 0.01),
+        ("graphmae", 300, "best validation step", 1e-4, 0.01),
+        ("cca", 2000, "best validation step", 1e-4, 0.01),
+    ],
+)
+def test_table(name: str, steps: int, taken: str, general: float, citeseer: float) -> None:
+    preset = get_preset(name)
+    assert (preset.steps, preset.taken, preset.learning_rate, preset.solver) == (steps, taken, 0.01, "adam")
+    assert preset.weight_decay_for("cora") == preset.weight_decay_for("") == general
+    assert preset.weight_decay_for("citeseer") == preset.weight_decay_for("CiteSeer") == citeseer
+
+
+def test_protocol_states_both_weight_decays_and_the_one_in_use() -> None:
+    assert get_preset("mvgrl").protocol("citeseer") == (
+        "mvgrl: Adam 0.01, Xavier, weight decay 0 (0.01 on Citeseer), here 0.01, 300 steps, last step"
+    )
+    assert "0.0001 (0.01 on Citeseer), here 0.0001, 2000 steps" in get_preset("cca").protocol("my graph")
+    assert "weight decay 0 or 0.5, set by hand" in get_preset("cca").protocol("cora", (0.0, 0.5))
+    assert "lbfgs, C=1, at most 100 iterations" in get_preset("sklearn").protocol("cora")
+
+
+def test_own_preset_passes_through() -> None:
+    own = Preset("own", 7)
+    assert get_preset(own) is own
+    assert set(PRESETS) == {"dgi", "mvgrl", "graphmae", "cca", "sklearn"}
+
+
+def test_unknown_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"unknown probe preset 'mvgr'; did you mean 'mvgrl'\?"):
+        get_preset("mvgr")
+    with pytest.raises(InputError, match="unknown probe preset 'zzz'; choose from dgi, mvgrl"):
+        get_preset("zzz")
