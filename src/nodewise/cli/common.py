@@ -1,0 +1,151 @@
+"""Options and steps that several commands share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nodewise.core.errors import InputError
+from nodewise.core.jsonable import to_json
+from nodewise.core.progress import for_terminal
+from nodewise.core.runs import RunFolder
+from nodewise.core.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from nodewise.data.embeddings import Embeddings
+    from nodewise.data.graph import Graph
+    from nodewise.methods.settings import Settings
+
+GraphName = Annotated[
+    str, typer.Argument(metavar="GRAPH", help="A data set (citeseer, cora, pubmed) or a file of edges.")
+]
+RunName = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that 'nodewise embed' left.")]
+RunOrFile = Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of vectors.")]
+Features = Annotated[
+    Path | None, typer.Option("--features", "-f", metavar="FILE", help="Features of the nodes, keyed by id.")
+]
+Labels = Annotated[
+    Path | None, typer.Option("--labels", "-l", metavar="FILE", help="Labels of the nodes, keyed by id.")
+]
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", metavar="DIR", help="Where the files of the data sets are.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
+Config = Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="Settings in TOML.")]
+Preset = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help="Start from named settings, such as 'paper'.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change one setting; may be repeated."),
+]
+Device = Annotated[str, typer.Option("--device", metavar="NAME", help="cpu, cuda or auto.")]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, metavar="N", help="CPU threads; torch decides if not given."),
+]
+
+
+def load_graph(
+    name: str,
+    *,
+    features: Path | None = None,
+    labels: Path | None = None,
+    data_dir: Path | None = None,
+    quiet: bool = False,
+) -> Graph:
+    """Return the data set or file that GRAPH names, telling on stderr what reading changed or assumed."""
+    if _is_data_set(name):
+        from nodewise.data.datasets import DATASETS, load_dataset
+
+        if name.lower() not in DATASETS:
+            raise InputError(f"{name}: no such file, nor a data set of that name{did_you_mean(name, DATASETS)}")
+        if features is not None or labels is not None:
+            option = "--features" if features is not None else "--labels"
+            raise InputError(f"{name!r} is a data set and brings its own; leave out {option}, or name a file of edges")
+        graph = load_dataset(name, data_dir, progress=for_terminal(quiet))
+    else:
+        from nodewise.data.read import read_graph
+
+        graph = read_graph(Path(name), features=features, labels=labels)
+    if not quiet:
+        for note in graph.notes:
+            say(note)
+    return graph
+
+
+def _is_data_set(name: str) -> bool:
+    # A bare word that is no file can only be meant as a data set, known or misspelt.
+    path = Path(name)
+    return path.name == name and not path.suffix and not path.exists()
+
+
+def read_vectors(run_or_file: Path) -> Embeddings:
+    """Return the embeddings of a run folder or of a file."""
+    from nodewise.data.embeddings import read_embeddings
+
+    if not run_or_file.exists() or run_or_file.is_dir():
+        return read_embeddings(RunFolder.open(run_or_file).embeddings)
+    return read_embeddings(run_or_file)
+
+
+def load_settings(config_file: Path | None, preset: str | None, assignments: list[str] | None) -> Settings:
+    """Return the settings: a preset or the defaults, or a file's, with ``--set`` applied on top."""
+    from nodewise.core import config
+    from nodewise.methods.settings import Settings
+
+    if config_file is not None and preset is not None:
+        raise InputError("--config and --preset both say where to start; give one of them")
+    if config_file is not None:
+        settings = config.load_toml(Settings, config_file)
+    else:
+        settings = Settings.preset(preset) if preset is not None else Settings()
+    return config.override(settings, assignments or [])
+
+
+def use_threads(threads: int | None) -> None:
+    """Tell torch how many CPU threads it may use."""
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+def say(message: str) -> None:
+    """Print a line for the person at the terminal, on stderr, so that stdout holds results only."""
+    print(f"nodewise: {message}", file=sys.stderr)
+
+
+def first_line(thing: object) -> str:
+    """Return the first line of an object's docstring."""
+    return (thing.__doc__ or "").strip().partition("\n")[0]
+
+
+def print_json(value: object) -> None:
+    """Print a result as JSON on stdout."""
+    print(to_json(value, indent=2))
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table on stdout; without column names it is a list of names and values."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        *columns, title=title, title_justify="left", box=box.SIMPLE, show_header=bool(columns), pad_edge=False
+    )
+    for row in rows:
+        table.add_row(*map(Text, row))  # Text: a user's id may look like rich's markup
+    # Piped output is for programs and files: not to be cut at the width of a terminal that is not there.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    with console.capture() as drawn:
+        console.print(table)
+    # Printed by us: rich would end the process itself, as a failure, when the reader of a pipe leaves.
+    print("\n".join(line.rstrip() for line in drawn.get().splitlines()))

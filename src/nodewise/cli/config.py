@@ -1,0 +1,45 @@
+"""`nodewise config`: the settings, to read or to start a file from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nodewise.cli.common import Config, DataDir, Json, Preset, Quiet, Set, load_settings, print_json, say
+from nodewise.core.errors import InputError
+
+Init = Annotated[Path | None, typer.Option("--init", metavar="FILE", help="Write them to a new file.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(config)
+
+
+def config(
+    init: Init = None,
+    config: Config = None,
+    preset: Preset = None,
+    set: Set = None,
+    data_dir: DataDir = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Print all settings and their values, resolved as 'embed' would."""
+    from nodewise.core.config import to_mapping, to_toml
+    from nodewise.core.files import atomic_write
+
+    settings = load_settings(config, preset, set)
+    if init is not None:
+        if init.exists():
+            raise InputError(f"{init}: exists already; name a new file")
+        with atomic_write(init) as temporary:
+            temporary.write_text(to_toml(settings), encoding="utf-8")
+        if not quiet:
+            say(f"wrote {init}; use it with 'nodewise embed GRAPH --config {init} -o RUN'")
+    elif json:
+        print_json(to_mapping(settings))
+    else:
+        print(to_toml(settings), end="")

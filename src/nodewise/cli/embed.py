@@ -1,0 +1,108 @@
+"""`nodewise embed`: train on a graph and leave a run folder with a vector for every node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nodewise.cli.common import (
+    Config,
+    DataDir,
+    Device,
+    Features,
+    GraphName,
+    Json,
+    Labels,
+    Preset,
+    Quiet,
+    Set,
+    Threads,
+    load_graph,
+    load_settings,
+    print_json,
+    use_threads,
+)
+from nodewise.core.registry import Registry
+from nodewise.core.runs import RunFolder
+
+if TYPE_CHECKING:
+    from nodewise.data.graph import Graph
+    from nodewise.methods.settings import Settings
+
+METHODS: Registry[Any] = Registry("method")
+METHODS.register("nodewise", "nodewise.methods.node_embedder:NodeEmbedder")
+
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.")]
+Method = Annotated[str, typer.Option("--method", "-m", metavar="NAME", help="The method to train.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed gives the same vectors.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(embed)
+
+
+def embed(
+    graph: GraphName,
+    output: Output,
+    features: Features = None,
+    labels: Labels = None,
+    method: Method = "nodewise",
+    config: Config = None,
+    preset: Preset = None,
+    set: Set = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    threads: Threads = None,
+    data_dir: DataDir = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn a vector for every node, without labels.
+
+    Labels, given or part of a data set, are never read by training; they are kept in the run for 'evaluate'.
+    """
+    estimator = METHODS.get(method)
+    settings = load_settings(config, preset, set)
+    use_threads(threads)
+    with RunFolder.staged(output) as run:
+        data = load_graph(graph, features=features, labels=labels, data_dir=data_dir, quiet=quiet)
+        train(estimator, data, run, settings=settings, seed=seed, device=device, quiet=quiet)
+    summary = summarise(RunFolder(output))
+    if json:
+        print_json(summary)
+    else:
+        size = f"{summary['nodes']:,} vectors of {summary['dimensions']} numbers"
+        print(f"{size} are in {summary['embeddings']}")
+
+
+def train(
+    estimator: Any, graph: Graph, run: RunFolder, *, settings: Settings, seed: int, device: str, quiet: bool
+) -> None:
+    """Train an estimator on a graph without its labels and leave everything in the run folder."""
+    from nodewise.cli.labels import unlabelled, write_labels
+    from nodewise.core.progress import for_terminal
+
+    model = estimator(settings=settings, seed=seed, device=device)
+    model.fit(unlabelled(graph), run=run, progress=for_terminal(quiet))
+    model.save(run.path)
+    nodes, dimensions = model.embeddings_.vectors.shape
+    run.write_environment(
+        seed=seed,
+        graph={
+            "name": graph.name,
+            "nodes": graph.num_nodes,
+            "edges": graph.num_edges,
+            "features": graph.num_features,
+        },
+        embeddings={"nodes": nodes, "dimensions": dimensions},
+    )
+    if graph.labels is not None:
+        write_labels(graph, run.labels)
+
+
+def summarise(run: RunFolder) -> dict[str, Any]:
+    """Return where the vectors of a run are and how many there are."""
+    return {"run": str(run.path), "embeddings": str(run.embeddings), **run.read_environment()["embeddings"]}

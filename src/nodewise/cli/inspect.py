@@ -1,0 +1,75 @@
+"""`nodewise inspect`: what was understood of a graph, before anything is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import typer
+
+from nodewise.cli.common import (
+    DataDir,
+    Features,
+    GraphName,
+    Json,
+    Labels,
+    Quiet,
+    load_graph,
+    print_json,
+    print_table,
+)
+
+_MOST_SHOWN = 20
+_ELSEWHERE = {"name", "notes", "embedding_bytes", "embedding_seconds"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(inspect)
+
+
+def inspect(
+    graph: GraphName,
+    features: Features = None,
+    labels: Labels = None,
+    data_dir: DataDir = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say what was understood of a graph and what embedding it will need."""
+    data = load_graph(graph, features=features, labels=labels, data_dir=data_dir, quiet=quiet)
+
+    from nodewise.data.statistics import describe
+
+    facts = describe(data)
+    if json:
+        print_json(facts)
+    else:
+        print_table(graph, (), _rows(facts))
+
+
+def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the facts in words; the notes were told while reading."""
+    for name, value in facts.items():
+        if name not in _ELSEWHERE and value is not None and value != {}:
+            yield name.replace("_", " "), _shown(value)
+    memory, time = _size(facts["embedding_bytes"]), _duration(facts["embedding_seconds"])
+    yield "embedding needs", f"roughly {memory} of memory and {time}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        parts = [f"{name}: {_shown(item)}" for name, item in islice(value.items(), _MOST_SHOWN)]
+        return ", ".join(parts) + (", ..." if len(value) > _MOST_SHOWN else "")
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _size(number: float) -> str:
+    return f"{number / 1e6:,.0f} MB" if number < 1e9 else f"{number / 1e9:,.1f} GB"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:,.0f} min"

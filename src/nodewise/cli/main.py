@@ -1,0 +1,92 @@
+"""The command `nodewise`: its commands, and how every outcome becomes an exit code.
+
+0: done. 2: something the user gave cannot be used. 1: our fault. 130: interrupted. An error is one line on
+stderr; NODEWISE_DEBUG=1 shows the traceback as well. Nothing heavy is imported before a command runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+import nodewise
+from nodewise.cli import config, demo, embed, evaluate, inspect, neighbors, planned, strategies, transform
+from nodewise.core.errors import NodewiseError
+
+app = typer.Typer(
+    name="nodewise",
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _module in (demo, inspect, embed, transform, evaluate, neighbors, strategies, config):
+    _module.register(app)
+planned.register(app)
+
+# typer brings its own copy of click in newer versions; this is its base of every usage error in either.
+_USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+
+
+@app.callback(invoke_without_command=True)
+def _nodewise(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Turn a graph into node embeddings, without labels."""
+    if version:
+        typer.echo(f"nodewise {nodewise.__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        command = typer.main.get_command(app)
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        with command.make_context("nodewise", given) as context:
+            command.invoke(context)
+        sys.stdout.flush()
+    except typer.Exit as done:
+        return done.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read our output has had enough. Nothing more may be flushed to them at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except NodewiseError as error:
+        return _fail(str(error), error.exit_code)
+    except _USAGE_ERROR as error:
+        path = error.ctx.command_path if error.ctx else "nodewise"
+        return _fail(f"{error.format_message()} (see '{path} --help')", 2)
+    except MemoryError:
+        return _fail("out of memory; 'nodewise inspect GRAPH' says how much a graph needs", 1)
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        return _fail(f"our fault, please report it: {what} (NODEWISE_DEBUG=1 shows the traceback)", 1)
+    return 0
+
+
+def _fail(message: str, code: int) -> int:
+    if os.environ.get("NODEWISE_DEBUG") == "1":
+        traceback.print_exc()
+    print(f"nodewise: error: {_one_line(message)}", file=sys.stderr)
+    return code
+
+
+def _one_line(message: str) -> str:
+    # Messages quote what was seen in files, and a file may hold line breaks and terminal control sequences.
+    joined = " ".join(part.strip() for part in message.splitlines())
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in joined)
+
+
+def run() -> None:
+    """Run the command line of this process and exit."""
+    sys.exit(main())

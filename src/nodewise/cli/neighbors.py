@@ -1,0 +1,36 @@
+"""`nodewise neighbors`: the nodes whose vectors are nearest to a node's."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nodewise.cli.common import DataDir, Json, Quiet, RunOrFile, print_json, print_table, read_vectors
+
+Node = Annotated[str, typer.Option("--node", "-n", metavar="ID", help="The node, by its own id.")]
+Number = Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many neighbours.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(neighbors)
+
+
+def neighbors(
+    run: RunOrFile,
+    node: Node,
+    k: Number = 10,
+    data_dir: DataDir = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """List the nodes most similar to a node, nearest first."""
+    embeddings = read_vectors(run)
+    wanted = embeddings.ids.parse(node)
+    found = embeddings.neighbors(wanted, k)
+    if json:
+        print_json({"node": wanted, "neighbors": [{"id": other, "similarity": cosine} for other, cosine in found]})
+    else:
+        rows = [(str(other), f"{cosine:.4f}") for other, cosine in found]
+        print_table(f"nearest to {node}", ("id", "cosine"), rows)

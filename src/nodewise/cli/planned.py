@@ -1,0 +1,30 @@
+"""Commands whose names are settled and whose work comes with a later version."""
+
+from __future__ import annotations
+
+import typer
+
+from nodewise.core.errors import InputError
+
+_PLANNED = {
+    "convert": "Write a graph as a memory-mapped store.",
+    "classify": "Label the unlabelled nodes.",
+    "report": "Make an offline interactive page of a run.",
+    "tune": "Search for settings without test labels.",
+    "reproduce": "Make the tables and figures of the paper.",
+    "methods": "List the methods.",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands, which take any arguments and say that they are not there yet."""
+    for name, summary in _PLANNED.items():
+        app.command(
+            name,
+            help=f"{summary} Not part of this version yet.",
+            context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+        )(_refuse)
+
+
+def _refuse(context: typer.Context) -> None:
+    raise InputError(f"'nodewise {context.info_name}' is not part of this version yet")

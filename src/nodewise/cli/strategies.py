@@ -1,0 +1,23 @@
+"""`nodewise strategies`: the ways to choose negatives."""
+
+from __future__ import annotations
+
+import typer
+
+from nodewise.cli.common import DataDir, Json, Quiet, first_line, print_json, print_table
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(strategies)
+
+
+def strategies(data_dir: DataDir = None, json: Json = False, quiet: Quiet = False) -> None:
+    """List the strategies that choose negatives; your own is selected as module:Class."""
+    from nodewise.sampling.strategies import STRATEGIES
+
+    found = {name: first_line(STRATEGIES.get(name)) for name in STRATEGIES.names()}
+    if json:
+        print_json([{"name": name, "summary": summary} for name, summary in found.items()])
+    else:
+        print_table("strategies", ("name", "chooses"), found.items())

@@ -1,0 +1,1 @@
+"""Experiments: searches for settings and, from them, the tables of the paper."""

@@ -1,0 +1,215 @@
+"""Search for settings, reading the labels of training and validation nodes at most.
+
+Test labels are removed before anything else happens, so nothing that follows can depend on them. Tuning seeds
+(1000 and up) are disjoint from the seeds that results are reported for (0 and up). Every trial is one line of
+`trials.jsonl`; a search that was cut off goes on with the trials that are missing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from nodewise.core import config
+from nodewise.core.errors import InputError
+from nodewise.core.progress import Progress, SilentProgress
+from nodewise.data.graph import Graph
+from nodewise.evaluation.links import link_prediction
+from nodewise.evaluation.probe import linear_probe
+from nodewise.methods.embed import embed_nodes
+from nodewise.methods.settings import Settings
+from nodewise.reproduce.space import EMBEDDINGS, LOOKS, VARIANTS, draw_trial
+from nodewise.training.loop import Callbacks, prepare, train
+from nodewise.training.step import Learner
+
+Objective = Literal["validation", "links"]
+
+FIRST_TUNING_SEED = 1000
+
+
+def without_test_labels(graph: Graph) -> Graph:
+    """Return the graph with labels of training and validation nodes only.
+
+    The probe wants a label for every test node: they all get the first class, so that their score says nothing.
+    """
+    if graph.labels is None or graph.split is None:
+        raise InputError(
+            f"{graph.name}: a search by validation accuracy needs labels and a split; try --objective links"
+        )
+    known = np.concatenate([graph.split.train, graph.split.val])
+    labels = np.full_like(graph.labels, -1)
+    labels[known] = graph.labels[known]
+    labels[graph.split.test] = 0
+    return replace(graph, labels=labels)
+
+
+def run_trial(
+    graph: Graph, settings: Settings, seeds: list[int], device: torch.device, objective: Objective
+) -> list[dict[str, Any]]:
+    """Train the seeds at once and score every look and every way to embed: higher is better."""
+    outcomes = []
+
+    def look(step: int, learner: Learner) -> None:
+        if step not in LOOKS:
+            return
+        stacks, named = [], []
+        for propagation, unit_length in EMBEDDINGS:
+            embedding = replace(settings.embedding, propagation=propagation, unit_length=unit_length)
+            named.append(replace(settings, embedding=embedding, training=replace(settings.training, steps=step)))
+            stacks.append(embed_nodes(learner.encoder, learner.features, learner.topology, named[-1], learner.seeds))
+        scores = _scores(torch.cat(stacks), graph, seeds * len(stacks), objective, device).reshape(
+            len(stacks), len(seeds)
+        )
+        for chosen, values in zip(named, scores, strict=True):
+            outcomes.append(
+                {
+                    "training.steps": chosen.training.steps,
+                    "embedding.propagation": chosen.embedding.propagation,
+                    "embedding.unit_length": chosen.embedding.unit_length,
+                    "scores": [round(float(value), 4) for value in values],
+                }
+            )
+
+    train(prepare(graph, settings, seeds, device), Callbacks(look=look))
+    return outcomes
+
+
+def _scores(
+    vectors: torch.Tensor, graph: Graph, seeds: list[int], objective: Objective, device: torch.device
+) -> np.ndarray:
+    if objective == "links":
+        return np.array([link_prediction(one.cpu().numpy(), graph, seed=0).auc for one in vectors])
+    assert graph.labels is not None
+    assert graph.split is not None
+    result = linear_probe(vectors, graph.labels, graph.split, "mvgrl", dataset=graph.name, seed=seeds, device=device)
+    return result.val_accuracy[:, 0, 0]
+
+
+def search(
+    graph: Graph,
+    folder: Path,
+    *,
+    trials: int,
+    runs: int = 2,
+    objective: Objective = "validation",
+    search_seed: int = 0,
+    variants: Sequence[str] = VARIANTS,
+    device: torch.device,
+    share: tuple[int, int] = (0, 1),
+    until: float = math.inf,
+    progress: Progress | None = None,
+) -> None:
+    """Run the trials that `folder` lacks, the variants in turn, and append each to `trials-*.jsonl`.
+
+    `share` (w, W) takes every W-th trial, for W processes side by side, each with a file of its own; `until` is
+    the clock time after which no trial begins.
+    """
+    jobs = {
+        (variant, number): draw_trial(Settings(), variant, number, search_seed)
+        for number in range(trials)
+        for variant in variants
+    }
+    seeds = [FIRST_TUNING_SEED + run for run in range(runs)]
+    _run_jobs(graph, folder, "trials", jobs, seeds, objective, device, share, until, progress)
+
+
+def confirm(
+    graph: Graph,
+    folder: Path,
+    *,
+    top: int = 5,
+    runs: int = 8,
+    objective: Objective = "validation",
+    variants: Sequence[str] = VARIANTS,
+    device: torch.device,
+    share: tuple[int, int] = (0, 1),
+    until: float = math.inf,
+    progress: Progress | None = None,
+) -> None:
+    """Run each variant's best trials again with new tuning seeds, into `confirmed-*.jsonl`.
+
+    The best of many noisy scores is partly luck; the choice is made among these.
+    """
+    jobs = {}
+    for variant in variants:
+        lines = [line for line in read_trials(folder, "trials") if line["variant"] == variant and line["outcomes"]]
+        lines.sort(key=lambda line: -max(np.mean(outcome["scores"]) for outcome in line["outcomes"]))
+        for line in lines[:top]:
+            jobs[variant, line["trial"]] = config.from_mapping(Settings, line["settings"], "trials.jsonl")
+    seeds = [FIRST_TUNING_SEED + 100 + run for run in range(runs)]
+    _run_jobs(graph, folder, "confirmed", jobs, seeds, objective, device, share, until, progress)
+
+
+def _run_jobs(
+    graph: Graph,
+    folder: Path,
+    stage: str,
+    jobs: dict[tuple[str, int], Settings],
+    seeds: list[int],
+    objective: Objective,
+    device: torch.device,
+    share: tuple[int, int],
+    until: float,
+    progress: Progress | None,
+) -> None:
+    if objective == "validation":
+        graph = without_test_labels(graph)
+    finished = {(line["variant"], line["trial"]) for line in read_trials(folder, stage)}
+    mine = [job for job in list(jobs)[share[0] :: share[1]] if job not in finished]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stage}-{share[0]}.jsonl"
+    with (
+        path.open("a", encoding="utf-8") as file,
+        (progress or SilentProgress()).stage(stage, len(mine)) as bar,
+    ):
+        for variant, number in mine:
+            if time.time() > until:
+                return
+            began, settings = time.time(), jobs[variant, number]
+            line = {
+                "variant": variant,
+                "trial": number,
+                "graph": graph.name,
+                "objective": objective,
+                "seeds": seeds,
+                "settings": config.to_mapping(settings),
+                "outcomes": run_trial(graph, settings, seeds, device, objective),
+                "seconds": round(time.time() - began, 2),
+            }
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            bar.advance()
+
+
+def read_trials(folder: Path, stage: str) -> list[dict[str, Any]]:
+    """Return the finished lines of a stage, `trials` or `confirmed`; one cut off in mid-write is left out."""
+    lines = []
+    for path in sorted(folder.glob(f"{stage}*.jsonl")):
+        for text in path.read_text(encoding="utf-8").splitlines():
+            try:
+                lines.append(json.loads(text))
+            except ValueError:
+                continue
+    return lines
+
+
+def ranking(lines: list[dict[str, Any]], variant: str) -> list[tuple[float, Settings]]:
+    """Return every setting a variant tried with its mean score over the tuning seeds, best first."""
+    ranked = []
+    for line in lines:
+        if line["variant"] != variant:
+            continue
+        base = config.from_mapping(Settings, line["settings"], "the search log")
+        for outcome in line["outcomes"]:
+            keys = ("training.steps", "embedding.propagation", "embedding.unit_length")
+            chosen = config.override(base, [f"{key}={json.dumps(outcome[key])}" for key in keys])
+            ranked.append((float(np.mean(outcome["scores"])), chosen))
+    return sorted(ranked, key=lambda pair: -pair[0])

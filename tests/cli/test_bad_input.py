@@ -1,0 +1,339 @@
+"""Every way we know to hand over a bad file: exit 2, one line that names the file, nothing left behind."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import pickle
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+Refused = Callable[..., str]
+
+EDGES = "source,target\na,b\nb,c\nc,d\n"
+FEATURES = "id,x,y\na,1,2\nb,3,4\nc,5,6\nd,7,8\n"
+
+
+def write(name: str, content: str | bytes) -> str:
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return name
+
+
+def says(message: str, *parts: str) -> None:
+    missing = [part for part in parts if part not in message]
+    assert not missing, f"{missing} not in {message!r}"
+
+
+class TestEdges:
+    def test_missing_file(self, refused: Refused) -> None:
+        says(refused("inspect", "edges.csv"), "edges.csv", "no such file")
+
+    def test_folder(self, refused: Refused) -> None:
+        Path("edges.d").mkdir()
+        says(refused("inspect", "edges.d"), "edges.d", "folder")
+
+    @pytest.mark.parametrize("content", ["", "\n\n", "# only a comment\n", "source,target\n"])
+    def test_empty_file(self, refused: Refused, content: str) -> None:
+        says(refused("inspect", write("edges.csv", content)), "edges.csv")
+
+    @pytest.mark.parametrize("name", ["edges.csv", "edges.parquet", "edges.npz", "edges.graphml", "edges.csv.gz"])
+    def test_binary_garbage(self, refused: Refused, name: str) -> None:
+        garbage = np.random.default_rng(0).bytes(5000)
+        says(refused("inspect", write(name, garbage)), name)
+
+    def test_truncated_gzip(self, refused: Refused) -> None:
+        whole = gzip.compress(("source,target\n" + "".join(f"{i},{i + 1}\n" for i in range(9999))).encode())
+        says(refused("inspect", write("edges.csv.gz", whole[: len(whole) // 2])), "edges.csv.gz")
+
+    def test_ragged_row(self, refused: Refused) -> None:
+        message = refused("inspect", write("edges.csv", "source,target\na,b\nb,c\nc\nd,a\n"))
+        says(message, "edges.csv", "line 4")
+
+    def test_one_column(self, refused: Refused) -> None:
+        says(refused("inspect", write("edges.csv", "node\na\nb\nc\n")), "edges.csv", "column")
+
+    def test_wrong_delimiter(self, refused: Refused) -> None:
+        says(refused("inspect", write("edges.csv", "a^b\nb^c\nc^d\n")), "edges.csv", "column")
+
+    def test_missing_id(self, refused: Refused) -> None:
+        says(refused("inspect", write("edges.csv", "source,target\na,b\n,c\n")), "edges.csv", "line 3")
+
+    @pytest.mark.parametrize(
+        "content",
+        ["a,a\nb,b\n", "source,target\nx,x\n"],
+    )
+    def test_self_loops_only(self, refused: Refused, content: str) -> None:
+        says(refused("inspect", write("edges.csv", content)), "edges.csv", "self-loop")
+
+    def test_no_edges_between_the_nodes_of_an_npz(self, refused: Refused) -> None:
+        sp.save_npz("graph.npz", sp.csr_matrix((4, 4)))
+        says(refused("inspect", "graph.npz"), "graph.npz", "edge")
+
+    def test_one_node(self, refused: Refused) -> None:
+        sp.save_npz("graph.npz", sp.csr_matrix(np.ones((1, 1))))
+        says(refused("inspect", "graph.npz"), "graph.npz", "edge")
+
+    def test_a_line_of_ten_million_characters(self, refused: Refused) -> None:
+        says(refused("inspect", write("edges.csv", "a,b\n" + "x" * 10**7 + "\n")), "edges.csv", "line 2")
+
+    def test_ten_million_characters_without_a_line_break(self, refused: Refused) -> None:
+        says(refused("inspect", write("edges.csv", "x" * 10**7)), "edges.csv")
+
+    def test_mixed_encodings(self, refused: Refused) -> None:
+        content = "source,target\nMünchen,Köln\n".encode() + "Köln,Zürich\n".encode("latin-1")
+        says(refused("inspect", write("edges.csv", content)), "edges.csv", "line 3")
+
+    def test_utf16(self, refused: Refused) -> None:
+        says(refused("inspect", write("edges.csv", "a,b\nb,c\n".encode("utf-16"))), "edges.csv")
+
+    def test_nul_bytes(self, refused: Refused) -> None:
+        says(refused("inspect", write("edges.csv", "a,b\nb\0,c\n")), "edges.csv")
+
+
+class TestBinaryFormats:
+    def test_truncated_parquet(self, refused: Refused) -> None:
+        pq.write_table(pa.table({"source": ["a", "b"], "target": ["b", "c"]}), "edges.parquet")
+        whole = Path("edges.parquet").read_bytes()
+        says(refused("inspect", write("edges.parquet", whole[:-20])), "edges.parquet")
+
+    def test_parquet_of_a_wrong_type(self, refused: Refused) -> None:
+        pq.write_table(pa.table({"source": [[1], [2]], "target": [[2], [3]]}), "edges.parquet")
+        says(refused("inspect", "edges.parquet"), "edges.parquet")
+
+    @pytest.mark.parametrize("ends", [[0.5, 1.5], [-1, 2]])
+    def test_negative_or_fractional_node_numbers(self, refused: Refused, ends: list[float]) -> None:
+        np.savez("graph.npz", edge_index=np.array([ends, [1, 0]]))
+        says(refused("inspect", "graph.npz"), "graph.npz")
+
+    def test_npz_with_a_pickled_object(self, refused: Refused, folder: Path) -> None:
+        np.savez("graph.npz", edge_index=np.array([Bomb(folder / "executed")], dtype=object))
+        says(refused("inspect", "graph.npz"), "graph.npz")
+        assert not (folder / "executed").exists()
+
+    def test_npz_without_a_graph(self, refused: Refused) -> None:
+        np.savez("graph.npz", weights=np.zeros(3))
+        says(refused("inspect", "graph.npz"), "graph.npz")
+
+    def test_npz_with_an_array_that_lies_about_its_size(self, refused: Refused) -> None:
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(header, {"descr": "<i8", "fortran_order": False, "shape": (2, 10**12)})
+        with zipfile.ZipFile("graph.npz", "w") as archive:
+            archive.writestr("edge_index.npy", header.getvalue() + bytes(64))
+        says(refused("inspect", "graph.npz"), "graph.npz")
+
+    def test_graphml_with_an_entity_bomb(self, refused: Refused) -> None:
+        entities = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
+        bomb = (
+            f'<?xml version="1.0"?><!DOCTYPE graphml [<!ENTITY l0 "lol">{entities}]>'
+            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">'
+            '<node id="a"/><node id="&l9;"/><edge source="a" target="&l9;"/></graph></graphml>'
+        )
+        says(refused("inspect", write("graph.graphml", bomb)), "graph.graphml")
+
+    def test_graphml_that_reads_another_file(self, refused: Refused) -> None:
+        write("secret.txt", "secret")
+        bomb = (
+            '<?xml version="1.0"?><!DOCTYPE graphml [<!ENTITY s SYSTEM "secret.txt">]>'
+            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">'
+            '<node id="a"/><node id="&s;"/><edge source="a" target="&s;"/></graph></graphml>'
+        )
+        message = refused("inspect", write("graph.graphml", bomb))
+        says(message, "graph.graphml")
+        assert "secret'" not in message
+
+    def test_graphml_cut_off(self, refused: Refused) -> None:
+        content = '<?xml version="1.0"?><graphml><graph edgedefault="undirected"><node id="a"/>'
+        says(refused("inspect", write("graph.graphml", content)), "graph.graphml")
+
+
+class TestFeatures:
+    @pytest.fixture(autouse=True)
+    def _edges(self, folder: Path) -> None:
+        write("edges.csv", EDGES)
+
+    def inspect(self, refused: Refused, content: str | bytes, *parts: str) -> None:
+        name = write("nodes.csv", content)
+        says(refused("inspect", "edges.csv", "--features", name), "nodes.csv", *parts)
+
+    def test_missing_file(self, refused: Refused) -> None:
+        says(refused("inspect", "edges.csv", "--features", "nodes.csv"), "nodes.csv", "no such file")
+
+    def test_not_a_number(self, refused: Refused) -> None:
+        self.inspect(refused, FEATURES.replace("5", "five"), "line 4", "five")
+
+    @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e39"])
+    def test_not_finite(self, refused: Refused, value: str) -> None:
+        self.inspect(refused, FEATURES.replace("5", value), "line 4", "x")
+
+    def test_a_missing_value(self, refused: Refused) -> None:
+        self.inspect(refused, FEATURES.replace("5", ""), "line 4", "x")
+
+    def test_an_id_without_features(self, refused: Refused) -> None:
+        self.inspect(refused, FEATURES.replace("d,7,8\n", ""), "'d'")
+
+    def test_a_repeated_id(self, refused: Refused) -> None:
+        self.inspect(refused, FEATURES + "a,9,9\n", "'a'")
+
+    def test_ids_of_another_type(self, refused: Refused) -> None:
+        write("edges.csv", "source,target\n1,2\n2,3\n")
+        pq.write_table(pa.table({"id": ["1", "2", "3"], "x": [0.5, 1.0, 2.0]}), "nodes.parquet")
+        message = refused("inspect", "edges.csv", "--features", "nodes.parquet")
+        says(message, "edges.csv", "nodes.parquet", "integer", "string")
+
+    def test_a_ragged_row(self, refused: Refused) -> None:
+        self.inspect(refused, FEATURES.replace("5,6", "5"), "line 4")
+
+    def test_a_matrix_without_ids_for_named_nodes(self, refused: Refused) -> None:
+        np.save("nodes.npy", np.ones((4, 2), np.float32))
+        says(refused("inspect", "edges.csv", "--features", "nodes.npy"), "nodes.npy")
+
+    def test_a_matrix_with_too_few_rows(self, refused: Refused) -> None:
+        write("edges.csv", "0,1\n1,2\n2,3\n")
+        np.save("nodes.npy", np.ones((3, 2), np.float32))
+        says(refused("inspect", "edges.csv", "--features", "nodes.npy"), "nodes.npy", "3")
+
+    def test_an_object_array(self, refused: Refused) -> None:
+        np.save("nodes.npy", np.array([{}], dtype=object))
+        says(refused("inspect", "edges.csv", "--features", "nodes.npy"), "nodes.npy")
+
+
+class TestLabels:
+    @pytest.fixture(autouse=True)
+    def _edges(self, folder: Path) -> None:
+        write("edges.csv", EDGES)
+
+    def test_an_unknown_id(self, refused: Refused) -> None:
+        write("labels.csv", "id,label\na,red\nz,blue\n")
+        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "'z'")
+
+    def test_a_repeated_id(self, refused: Refused) -> None:
+        write("labels.csv", "id,label\na,red\na,blue\n")
+        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "'a'")
+
+    def test_ids_of_another_type(self, refused: Refused) -> None:
+        write("labels.csv", "id,label\n1,red\n2,blue\n")
+        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "integer", "string")
+
+    def test_an_unknown_part_of_a_split(self, refused: Refused) -> None:
+        write("labels.csv", "id,label,split\na,red,train\nb,blue,holdout\n")
+        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "holdout")
+
+
+class Bomb:
+    """Makes a file when unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.path),)
+
+
+class TestDataSets:
+    def test_unknown_name(self, refused: Refused) -> None:
+        says(refused("inspect", "citesser"), "citesser", "did you mean 'citeseer'?")
+
+    def test_a_data_set_brings_its_own_features(self, refused: Refused) -> None:
+        write("nodes.csv", FEATURES)
+        says(refused("inspect", "citeseer", "--features", "nodes.csv"), "--features")
+
+    def test_missing_data_dir(self, refused: Refused) -> None:
+        says(refused("inspect", "cora", "--data-dir", "nowhere"), "nowhere", "--data-dir")
+
+    def test_some_files_missing(self, refused: Refused) -> None:
+        Path("data").mkdir()
+        write("data/ind.cora.x", b"")
+        says(refused("inspect", "cora", "--data-dir", "data"), "ind.cora.graph")
+
+    @pytest.fixture
+    def files(self, folder: Path) -> Path:
+        data = folder / "data"
+        data.mkdir()
+        for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"):
+            (data / f"ind.cora.{part}").write_bytes(pickle.dumps(Bomb(folder / "executed"), protocol=2))
+        return data
+
+    def test_checksum_mismatch(self, refused: Refused, files: Path) -> None:
+        says(refused("inspect", "cora", "--data-dir", files), "ind.cora.", "SHA-256")
+
+    def test_a_malicious_pickle_is_not_executed(
+        self, refused: Refused, files: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # As if the sums were those of these very files: the reader itself must be safe too.
+        monkeypatch.setattr("nodewise.data.planetoid_files._verify", lambda *_: None)
+        says(refused("inspect", "cora", "--data-dir", files), "ind.cora.", "refused")
+        assert not (folder / "executed").exists()
+
+
+class TestVectors:
+    def test_no_run(self, refused: Refused) -> None:
+        says(refused("neighbors", "run", "--node", "a"), "run", "no such run folder")
+
+    def test_a_folder_that_is_no_run(self, refused: Refused) -> None:
+        Path("run").mkdir()
+        says(refused("evaluate", "run"), "run", "not a run folder")
+
+    def test_a_file_that_holds_no_vectors(self, refused: Refused) -> None:
+        says(refused("neighbors", write("vectors.parquet", "nonsense"), "--node", "a"), "vectors.parquet")
+
+    def test_an_unknown_node(self, refused: Refused) -> None:
+        write("vectors.csv", FEATURES)
+        says(refused("neighbors", "vectors.csv", "--node", "q"), "'q'")
+
+    def test_vectors_without_labels(self, refused: Refused) -> None:
+        write("vectors.csv", FEATURES)
+        says(refused("evaluate", "vectors.csv"), "vectors.csv", "--labels")
+
+    def test_labels_of_other_nodes(self, refused: Refused) -> None:
+        write("vectors.csv", FEATURES)
+        write("labels.csv", "id,label\na,red\nz,blue\n")
+        says(refused("evaluate", "vectors.csv", "--labels", "labels.csv"), "labels.csv", "'z'")
+
+    def test_an_unknown_split(self, refused: Refused) -> None:
+        write("vectors.csv", FEATURES)
+        write("labels.csv", "id,label\na,red\nb,blue\nc,red\nd,blue\n")
+        message = refused("evaluate", "vectors.csv", "--labels", "labels.csv", "--split", "rnadom:1x1x1")
+        says(message, "rnadom", "random:20x500x1000")
+
+
+class TestOutput:
+    @pytest.fixture(autouse=True)
+    def _edges(self, folder: Path) -> None:
+        write("edges.csv", EDGES)
+
+    def test_below_a_file(self, refused: Refused) -> None:
+        write("file", "")
+        says(refused("embed", "edges.csv", "-o", "file/run"), "file/run", "Not a directory")
+
+    def test_a_file(self, refused: Refused) -> None:
+        says(refused("embed", "edges.csv", "-o", "edges.csv"), "edges.csv", "is a file")
+
+    def test_a_folder_of_other_things(self, refused: Refused) -> None:
+        Path("thesis").mkdir()
+        write("thesis/chapter.tex", "years of work")
+        says(refused("embed", "edges.csv", "-o", "thesis"), "thesis", "not a run's")
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+    def test_a_read_only_folder(self, refused: Refused) -> None:
+        Path("closed").mkdir(mode=0o500)
+        says(refused("embed", "edges.csv", "-o", "closed/run"), "closed/run", "Permission denied")
+
+    def test_a_bad_graph_leaves_no_run(self, refused: Refused) -> None:
+        write("ragged.csv", "a,b\nb\n")
+        says(refused("embed", "ragged.csv", "-o", "new/run"), "ragged.csv", "line 2")
+
+    def test_a_bad_setting_leaves_no_run(self, refused: Refused) -> None:
+        says(refused("embed", "edges.csv", "-o", "run", "--set", "views.lngth=5"), "views.length")
+
+    def test_an_unknown_method_or_device(self, refused: Refused) -> None:
+        says(refused("embed", "edges.csv", "-o", "run", "--method", "nodwise"), "'nodewise'")
+        says(refused("embed", "edges.csv", "-o", "run", "--device", "abacus", "-q"), "abacus")

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Nodewise = Callable[..., Any]
+Refused = Callable[..., str]
+
+
+def test_all_settings_are_printed_as_toml(nodewise: Nodewise) -> None:
+    outcome = nodewise("config")
+    assert outcome.code == 0
+    assert {"views", "encoder", "sampling", "training", "embedding"} <= set(tomllib.loads(outcome.out))
+
+
+def test_json_and_toml_say_the_same(nodewise: Nodewise) -> None:
+    from_json = json.loads(nodewise("config", "--json").out)
+    from_toml = tomllib.loads(nodewise("config").out)
+    assert from_json["encoder"] == from_toml["encoder"]
+
+
+def test_a_change_shows_and_nothing_else_changes(nodewise: Nodewise) -> None:
+    before, after = nodewise("config").out, nodewise("config", "--set", "sampling.dpp=false").out
+    changed = [line for line in after.splitlines() if line not in before.splitlines()]
+    assert changed == ["dpp = false"]
+
+
+def test_a_preset_is_a_start(nodewise: Nodewise) -> None:
+    paper = tomllib.loads(nodewise("config", "--preset", "paper", "--set", "encoder.dropout=0.5").out)
+    assert paper["encoder"]["readout"] == "sigmoid_mean_max"
+    assert paper["encoder"]["dropout"] == 0.5
+
+
+def test_a_file_is_written_once_and_read_back(nodewise: Nodewise, refused: Refused) -> None:
+    assert nodewise("config", "--init", "mine.toml", "--set", "training.steps=7").code == 0
+    assert nodewise("config", "--config", "mine.toml").out == Path("mine.toml").read_text()
+    assert "mine.toml: exists already" in refused("config", "--init", "mine.toml")
+
+
+def test_a_file_that_cannot_be_written(refused: Refused) -> None:
+    Path("file").write_text("")
+    assert "file/mine.toml" in refused("config", "--init", "file/mine.toml")
+
+
+def test_mistakes_name_their_source(refused: Refused) -> None:
+    Path("mine.toml").write_text("[sampling]\ndppp = true\n")
+    assert "mine.toml: unknown key 'sampling.dppp'; did you mean 'sampling.dpp'?" in refused(
+        "config", "--config", "mine.toml"
+    )
+    assert "--set: unknown key 'sampling.dppp'" in refused("config", "--set", "sampling.dppp=true")
+    assert "unknown preset 'papr'; did you mean 'paper'?" in refused("config", "--preset", "papr")
+    assert "--config and --preset" in refused("config", "--config", "mine.toml", "--preset", "paper")

@@ -1,0 +1,105 @@
+"""From files to vectors and on, through the command line, on a graph small enough to take a second."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+Nodewise = Callable[..., Any]
+
+SMALL = ("--set", "training.steps=3", "--set", "training.batch_size=16", "--set", "encoder.dimension=8")
+RUN = {
+    "config.toml",
+    "embeddings.parquet",
+    "weights.safetensors",
+    "metrics.jsonl",
+    "environment.json",
+    "labels.parquet",
+}
+
+
+@pytest.fixture
+def ring(folder: Path) -> Path:
+    """A ring of 40 named nodes with chords, features, and labels, as a user would bring them."""
+    generator = np.random.default_rng(0)
+    names = [f"paper_{i}" for i in range(40)]
+    edges = [(i, (i + step) % 40) for i in range(40) for step in (1, 2)]
+    Path("edges.csv").write_text("source,target\n" + "".join(f"{names[i]},{names[j]}\n" for i, j in edges))
+    numbers = generator.random((40, 5)).round(3)
+    rows = (f"{name},{','.join(map(str, row))}\n" for name, row in zip(names, numbers, strict=True))
+    Path("nodes.csv").write_text("id,a,b,c,d,e\n" + "".join(rows))
+    Path("labels.csv").write_text("id,label\n" + "".join(f"{names[i]},{i // 20}\n" for i in range(40)))
+    return folder
+
+
+@pytest.fixture
+def run(nodewise: Nodewise, ring: Path) -> Path:
+    files = ("--features", "nodes.csv", "--labels", "labels.csv")
+    outcome = nodewise("embed", "edges.csv", *files, "-o", "run", *SMALL, "--json", "--quiet")
+    assert (outcome.code, outcome.err) == (0, ""), outcome.err
+    assert json.loads(outcome.out) == {
+        "run": "run",
+        "embeddings": "run/embeddings.parquet",
+        "nodes": 40,
+        "dimensions": 8,
+    }
+    return ring / "run"
+
+
+def vectors(path: str | Path) -> list[list[float]]:
+    found: list[list[float]] = pq.read_table(path)["embedding"].to_pylist()
+    return found
+
+
+def test_the_run_folder_is_complete(run: Path) -> None:
+    assert {entry.name for entry in run.iterdir()} == RUN
+    assert pq.read_table(run / "embeddings.parquet")["id"].to_pylist() == [f"paper_{i}" for i in range(40)]
+    assert json.loads((run / "environment.json").read_text())["graph"]["name"] == "edges"
+    assert "steps = 3\n" in (run / "config.toml").read_text()
+    assert (run / "metrics.jsonl").read_text().count("\n") >= 1
+
+
+def test_the_run_can_be_evaluated_asked_and_applied(nodewise: Nodewise, run: Path) -> None:
+    scores = nodewise("evaluate", run, "--split", "random:5x10x10", "--probe", "sklearn", "--json")
+    assert 0 <= json.loads(scores.out)["scores"]["accuracy"]["mean"] <= 1
+    near = json.loads(nodewise("neighbors", run, "--node", "paper_7", "-k", "3", "--json").out)
+    assert len(near["neighbors"]) == 3
+    applied = nodewise("transform", run, "edges.csv", "--features", "nodes.csv", "-o", "again.parquet")
+    assert applied.code == 0, applied.err
+    np.testing.assert_allclose(vectors("again.parquet"), vectors(run / "embeddings.parquet"), atol=1e-6)
+
+
+def test_the_same_settings_give_the_same_vectors(nodewise: Nodewise, run: Path) -> None:
+    again = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "again", "--config", run / "config.toml")
+    assert again.code == 0, again.err
+    assert vectors("again/embeddings.parquet") == vectors(run / "embeddings.parquet")
+    assert not Path("again/labels.parquet").exists()
+
+
+def test_labels_do_not_change_the_vectors(nodewise: Nodewise, run: Path) -> None:
+    before = vectors(run / "embeddings.parquet")
+    Path("labels.csv").write_text("id,label\n" + "".join(f"paper_{i},{i % 3}\n" for i in range(40)))
+    nodewise("embed", "edges.csv", "-f", "nodes.csv", "-l", "labels.csv", "-o", run, *SMALL)
+    assert vectors(run / "embeddings.parquet") == before
+
+
+def test_another_seed_gives_other_vectors(nodewise: Nodewise, run: Path) -> None:
+    nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "other", *SMALL, "--seed", "1")
+    assert vectors("other/embeddings.parquet") != vectors(run / "embeddings.parquet")
+
+
+def test_a_graph_with_other_features_is_refused(refused: Callable[..., str], run: Path) -> None:
+    message = refused("transform", run, "edges.csv", "-o", "again.parquet", "--quiet")
+    assert "5" in message
+
+
+def test_a_model_without_weights_is_refused(refused: Callable[..., str], run: Path) -> None:
+    (run / "weights.safetensors").unlink()
+    arguments = ("transform", run, "edges.csv", "-f", "nodes.csv", "-o", "again.parquet", "--quiet")
+    assert "weights" in refused(*arguments)
