@@ -2,6 +2,9 @@
 
 import numpy as np
 import scipy.sparse as sp
+import torch
+from scipy.sparse.csgraph import connected_components
+from torch import Tensor
 
 from nodewise.data.graph import Graph
 
@@ -23,3 +26,11 @@ def small_graph(*, sparse: bool = False) -> Graph:
     graph = random_graph(30, 40, sparse=sparse, seed=3)
     assert (graph.degrees == 0).any()
     return graph
+
+
+def walks_over_components(graph: Graph) -> Tensor:
+    """For every node a "walk" (N, L) that sees its whole component, the node itself first and as padding."""
+    _, component = connected_components(graph.adjacency())
+    seen = [[node, *np.flatnonzero(component == component[node])] for node in range(graph.num_nodes)]
+    longest = max(map(len, seen))
+    return torch.tensor([nodes + [nodes[0]] * (longest - len(nodes)) for nodes in seen])

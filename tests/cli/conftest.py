@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nodewise.cli.main import main
@@ -19,6 +20,12 @@ class Outcome:
 
 
 Nodewise = Callable[..., Outcome]
+
+SMALL = (
+    *("--set", "training.steps=2"),
+    *("--set", "training.batch_size=16"),
+    *("--set", "encoder.dimension=16"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -62,3 +69,30 @@ def refused(nodewise: Nodewise, folder: Path) -> Callable[..., str]:
         return outcome.err
 
     return run
+
+
+@pytest.fixture
+def ring(folder: Path) -> Path:
+    """A ring of 40 named nodes with chords, features, and labels, as a user would bring them."""
+    generator = np.random.default_rng(0)
+    names = [f"paper_{i}" for i in range(40)]
+    edges = [(i, (i + step) % 40) for i in range(40) for step in (1, 2)]
+    Path("edges.csv").write_text("source,target\n" + "".join(f"{names[i]},{names[j]}\n" for i, j in edges))
+    numbers = generator.random((40, 5)).round(3)
+    rows = (f"{name},{','.join(map(str, row))}\n" for name, row in zip(names, numbers, strict=True))
+    Path("nodes.csv").write_text("id,a,b,c,d,e\n" + "".join(rows))
+    Path("labels.csv").write_text("id,label\n" + "".join(f"{names[i]},{i // 20}\n" for i in range(40)))
+    return folder
+
+
+@pytest.fixture
+def embedded(nodewise: Nodewise, ring: Path) -> Callable[..., Path]:
+    """Embed the ring and return the run."""
+
+    def embed(name: str = "run", *options: object) -> Path:
+        files = ("--features", "nodes.csv", "--labels", "labels.csv")
+        outcome = nodewise("embed", "edges.csv", *files, "-o", name, *SMALL, *options, "--quiet")
+        assert (outcome.code, outcome.err) == (0, ""), outcome.err
+        return ring / name
+
+    return embed

@@ -13,7 +13,12 @@ import pytest
 
 Nodewise = Callable[..., Any]
 
-SMALL = ("--set", "training.steps=3", "--set", "training.batch_size=16", "--set", "encoder.dimension=8")
+SMALL = (
+    *("--set", "training.steps=3"),
+    *("--set", "training.batch_size=16"),
+    *("--set", "encoder.dimension=8"),
+)
+FILES = {"graph": "edges", "features": "nodes", "labels": "labels"}
 RUN = {
     "config.toml",
     "embeddings.parquet",
@@ -22,20 +27,6 @@ RUN = {
     "environment.json",
     "labels.parquet",
 }
-
-
-@pytest.fixture
-def ring(folder: Path) -> Path:
-    """A ring of 40 named nodes with chords, features, and labels, as a user would bring them."""
-    generator = np.random.default_rng(0)
-    names = [f"paper_{i}" for i in range(40)]
-    edges = [(i, (i + step) % 40) for i in range(40) for step in (1, 2)]
-    Path("edges.csv").write_text("source,target\n" + "".join(f"{names[i]},{names[j]}\n" for i, j in edges))
-    numbers = generator.random((40, 5)).round(3)
-    rows = (f"{name},{','.join(map(str, row))}\n" for name, row in zip(names, numbers, strict=True))
-    Path("nodes.csv").write_text("id,a,b,c,d,e\n" + "".join(rows))
-    Path("labels.csv").write_text("id,label\n" + "".join(f"{names[i]},{i // 20}\n" for i in range(40)))
-    return folder
 
 
 @pytest.fixture
@@ -103,3 +94,33 @@ def test_a_model_without_weights_is_refused(refused: Callable[..., str], run: Pa
     (run / "weights.safetensors").unlink()
     arguments = ("transform", run, "edges.csv", "-f", "nodes.csv", "-o", "again.parquet", "--quiet")
     assert "weights" in refused(*arguments)
+
+
+def test_the_run_says_where_its_graph_is(run: Path) -> None:
+    source = json.loads((run / "environment.json").read_text())["graph"]["source"]
+    assert source == {name: str(run.parent / f"{file}.csv") for name, file in FILES.items()}
+
+
+def test_columns_are_named_where_names_do_not_help(nodewise: Nodewise, ring: Path) -> None:
+    text = Path("edges.csv").read_text()
+    Path("odd.txt").write_text(text.replace("source,target", "x,y").replace(",", "^"))
+    nodes = Path("nodes.csv").read_text()
+    Path("odd_nodes.csv").write_text(nodes.replace("id,", "paper,"))
+    options = ("--delimiter", "^", "--header", "--source", "y", "--target", "x", "--id-column", "paper")
+    odd = nodewise("embed", "odd.txt", "-f", "odd_nodes.csv", *options, "-o", "odd", *SMALL)
+    assert odd.code == 0, odd.err
+    usual = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "usual", *SMALL)
+    assert usual.code == 0, usual.err
+    assert vectors("odd/embeddings.parquet") == vectors("usual/embeddings.parquet")
+    applied = nodewise("transform", "odd", "odd.txt", "-f", "odd_nodes.csv", *options, "-o", "again.parquet")
+    assert applied.code == 0, applied.err
+
+
+def test_nothing_is_offered_that_is_not_there(nodewise: Nodewise) -> None:
+    out = nodewise("embed", "--help").out
+    assert "--resume" not in out
+    assert "--deterministic" not in out
+
+
+def test_a_method_of_another_paper(refused: Callable[..., str], ring: Path) -> None:
+    assert "unknown method 'dgi'; choose from nodewise" in refused("embed", "edges.csv", "-o", "run", "-m", "dgi")

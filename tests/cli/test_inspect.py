@@ -47,6 +47,26 @@ def test_ones_own_files(nodewise: Nodewise, mine: Path) -> None:
     assert json.loads(outcome.out)["labels"] == {"red": 2, "blue": 1}
 
 
+def test_columns_can_be_named(nodewise: Nodewise, mine: Path) -> None:
+    Path("odd.txt").write_text("x1^1^x2\nx2^1^x3\n")
+    Path("odd_nodes.csv").write_text("kind,size,who\nred,1,x1\nblue,2,x2\nred,3,x3\n")
+    files = ("odd.txt", "--features", "odd_nodes.csv", "--labels", "odd_nodes.csv")
+    edges = ("--delimiter", "^", "--no-header", "--source", "1", "--target", "3")
+    outcome = nodewise("inspect", *files, *edges, "--id-column", "who", "--label-column", "kind", "--json")
+    assert outcome.code == 0, outcome.err
+    assert counts(outcome.out) == (3, 2, 1, 2, 0)
+
+
+def test_a_tab_can_be_typed(nodewise: Nodewise, folder: Path) -> None:
+    Path("edges.txt").write_text("a b\tc\nc\td e\n")
+    outcome = nodewise("inspect", "edges.txt", "--delimiter", "\\t", "--json")
+    assert json.loads(outcome.out)["nodes"] == 3
+
+
+def test_a_data_set_knows_its_columns(refused: Callable[..., str]) -> None:
+    assert "leave out --id-column" in refused("inspect", "citeseer", "--id-column", "paper")
+
+
 def test_what_reading_changed_is_told_on_stderr(nodewise: Nodewise, mine: Path) -> None:
     told = nodewise("inspect", "edges.csv", "--features", "nodes.parquet", "--json").err
     assert all(line.startswith("nodewise: ") for line in told.splitlines())

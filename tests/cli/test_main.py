@@ -16,8 +16,11 @@ from nodewise.cli import inspect
 from nodewise.core.errors import InputError, NodewiseError
 
 Nodewise = Callable[..., Any]
-READY = ["demo", "inspect", "embed", "transform", "evaluate", "neighbors", "strategies", "config"]
-PLANNED = ["convert", "classify", "report", "tune", "reproduce", "methods"]
+READY = [
+    *("demo", "inspect", "embed", "transform", "evaluate", "classify", "neighbors", "tune"),
+    *("strategies", "config"),
+]
+PLANNED = ["convert", "report", "methods"]
 SOURCE = Path(package.__file__).resolve().parent.parent
 
 
@@ -50,6 +53,21 @@ def test_every_command_has_help(nodewise: Nodewise, command: str) -> None:
 def test_every_command_has_the_options_of_all(nodewise: Nodewise, command: str) -> None:
     words = nodewise(command, "--help").out.split()
     assert {"--json", "--quiet,", "--data-dir"} <= {word.replace("-q,", "--quiet,") for word in words}
+
+
+@pytest.mark.parametrize("command", READY)
+def test_every_command_shows_an_example_that_is_valid(nodewise: Nodewise, command: str) -> None:
+    out = nodewise(command, "--help").out
+    lines = [line.split() for line in out[out.index("Example") :].splitlines()[1:] if line]
+    assert any(line[:2] == ["nodewise", command] for line in lines)
+    for line in lines:
+        options = {word for word in line if word.startswith("-")}
+        known = set(nodewise(line[1], "--help").out.replace(",", " ").split())
+        assert options <= known, options - known
+
+
+def test_the_list_of_commands_is_not_cut_off(nodewise: Nodewise) -> None:
+    assert "..." not in nodewise("--help").out.replace("[ARGS]...", "")
 
 
 def test_version(nodewise: Nodewise) -> None:

@@ -47,3 +47,13 @@ def test_integer_ids_are_integers(nodewise: Nodewise, folder: Path) -> None:
 def test_a_word_is_no_integer_id(refused: Callable[..., str], folder: Path) -> None:
     Embeddings(NodeIds([1, 2, 3, 4]), VECTORS).to_parquet("vectors.parquet")
     assert "ids here are integers" in refused("neighbors", "vectors.parquet", "-n", "one")
+
+
+def test_a_misspelt_id_gets_a_suggestion(refused: Callable[..., str], folder: Path) -> None:
+    Embeddings(NodeIds(["paper_1", "paper_2", "book_3", "book_4"]), VECTORS).to_parquet("vectors.parquet")
+    assert "did you mean 'paper_2'?" in refused("neighbors", "vectors.parquet", "-n", "papr_2")
+
+
+def test_an_unknown_number_is_told_what_ids_look_like(refused: Callable[..., str], folder: Path) -> None:
+    Embeddings(NodeIds([10, 20, 30, 40]), VECTORS).to_parquet("vectors.parquet")
+    assert "no node 11 among the 4 embeddings; ids look like 10" in refused("neighbors", "vectors.parquet", "-n", "11")

@@ -1,14 +1,12 @@
 import pytest
 import torch
-from tests.graphs import small_graph
+from tests.graphs import small_graph, walks_over_components
 
-from nodewise.core import rng
 from nodewise.encoders.build import build_encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.settings import EncoderSettings
 from nodewise.views.subgraphs import induced_subgraphs
 from nodewise.views.topology import Topology
-from nodewise.views.walks import random_walks
 
 SEEDS = torch.tensor([3, 4])
 
@@ -18,9 +16,8 @@ SEEDS = torch.tensor([3, 4])
 def test_a_whole_component_embeds_alike_either_way(kind: str, sparse: bool) -> None:
     graph = small_graph(sparse=sparse)
     topology, features = Topology.of(graph), Features(graph)
-    nodes = torch.arange(graph.num_nodes).repeat(2, 1)
-    walks = random_walks(topology, nodes, 3000, rng.key(SEEDS.unsqueeze(-1), "walk"))
-    model = build_encoder(graph.num_features, EncoderSettings(kind=kind, dimension=6), SEEDS)  # type: ignore[arg-type]
+    walks = walks_over_components(graph).repeat(2, 1, 1)
+    model = build_encoder(graph.num_features, EncoderSettings(kind=kind, layers=2, dimension=6), SEEDS)  # type: ignore[arg-type]
     found = model.subgraphs(features, induced_subgraphs(topology, walks))
     assert found.shape == (2, graph.num_nodes, 6)
     assert torch.allclose(found, model.graph(features, topology), atol=1e-5)
@@ -29,7 +26,7 @@ def test_a_whole_component_embeds_alike_either_way(kind: str, sparse: bool) -> N
 
 @pytest.mark.parametrize("kind", ["gat", "sage", "gin"])
 def test_weights_are_a_function_of_the_seed(kind: str) -> None:
-    settings = EncoderSettings(kind=kind, dimension=6)  # type: ignore[arg-type]
+    settings = EncoderSettings(kind=kind, layers=2, dimension=6)  # type: ignore[arg-type]
     stacked = build_encoder(7, settings, SEEDS).state_dict()
     alone = build_encoder(7, settings, SEEDS[1:]).state_dict()
     for name, tensor in alone.items():

@@ -52,3 +52,8 @@ def test_sampled_silhouette_is_near_the_full_one() -> None:
     assert np.mean(sampled) == pytest.approx(full, abs=0.03)
     assert len(set(sampled)) == 20
     assert sampled[3] == class_silhouette(vectors, labels, sample=70, seed=3)
+
+
+def test_fewer_distinct_vectors_than_classes_are_a_bad_score_and_no_warning() -> None:
+    found = cluster_scores(np.ones((12, 2)), np.arange(12) % 3)
+    assert found.nmi == pytest.approx(0)

@@ -159,3 +159,10 @@ def test_bad_arguments(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message) as raised:
         evaluate_embeddings(**{"vectors": vectors, "labels": labels, "split": SPLIT, **arguments})
     assert "\n" not in str(raised.value)
+
+
+def test_fewer_training_nodes_than_neighbours_all_vote() -> None:
+    vectors, labels = data(1)
+    few = Split(np.array([0, 1, 2, 3]), SPLIT.val, SPLIT.test)
+    report = evaluate_embeddings(vectors, labels, few, k=5, metrics=("knn",))
+    assert report.scores["knn"].mean == knn_accuracy(vectors[0], labels, few, k=4)

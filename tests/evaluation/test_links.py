@@ -119,3 +119,13 @@ def test_graphs_that_cannot_be_used() -> None:
         link_prediction(np.ones((4, 2)), complete)
     with pytest.raises(InputError, match="at least one edge"):
         link_prediction(np.ones((3, 2)), graph_of(np.empty((0, 2), dtype=np.int64), 3))
+
+
+@pytest.mark.parametrize("score", ["cosine", "dot"])
+def test_sparse_rows_are_scored_like_dense_ones(score: str) -> None:
+    edges, vectors = communities()
+    vectors = vectors * (np.abs(vectors) > 0.5)
+    graph = graph_of(edges, 60)
+    dense, sparse = (link_prediction(each, graph, score=score) for each in (vectors, sp.csr_matrix(vectors)))
+    assert sparse.auc == pytest.approx(dense.auc, abs=1e-9)
+    assert sparse.average_precision == pytest.approx(dense.average_precision, abs=1e-9)

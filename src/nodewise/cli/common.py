@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +12,10 @@ import typer
 
 from nodewise.core.errors import InputError
 from nodewise.core.jsonable import to_json
-from nodewise.core.progress import for_terminal
 from nodewise.core.runs import RunFolder
-from nodewise.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from nodewise.data.embeddings import Embeddings
-    from nodewise.data.graph import Graph
     from nodewise.methods.settings import Settings
 
 GraphName = Annotated[
@@ -44,6 +42,7 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change one setting; may be repeated."),
 ]
+Seed = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed gives the same vectors.")]
 Device = Annotated[str, typer.Option("--device", metavar="NAME", help="cpu, cuda or auto.")]
 Threads = Annotated[
     int | None,
@@ -51,38 +50,46 @@ Threads = Annotated[
 ]
 
 
-def load_graph(
-    name: str,
-    *,
-    features: Path | None = None,
-    labels: Path | None = None,
-    data_dir: Path | None = None,
-    quiet: bool = False,
-) -> Graph:
-    """Return the data set or file that GRAPH names, telling on stderr what reading changed or assumed."""
-    if _is_data_set(name):
-        from nodewise.data.datasets import DATASETS, load_dataset
+@dataclass(frozen=True)
+class EdgeColumns:
+    """How a file of edges is written, where the guess is wrong."""
 
-        if name.lower() not in DATASETS:
-            raise InputError(f"{name}: no such file, nor a data set of that name{did_you_mean(name, DATASETS)}")
-        if features is not None or labels is not None:
-            option = "--features" if features is not None else "--labels"
-            raise InputError(f"{name!r} is a data set and brings its own; leave out {option}, or name a file of edges")
-        graph = load_dataset(name, data_dir, progress=for_terminal(quiet))
-    else:
-        from nodewise.data.read import read_graph
-
-        graph = read_graph(Path(name), features=features, labels=labels)
-    if not quiet:
-        for note in graph.notes:
-            say(note)
-    return graph
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", metavar="CHAR", help="What separates the columns of the edges.")
+    ] = None
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the edges begin with column names.")
+    ] = None
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="COLUMN", help="Column of one end, by name or number from 1.")
+    ] = None
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="COLUMN", help="Column of the other end of an edge.")
+    ] = None
 
 
-def _is_data_set(name: str) -> bool:
-    # A bare word that is no file can only be meant as a data set, known or misspelt.
-    path = Path(name)
-    return path.name == name and not path.suffix and not path.exists()
+@dataclass(frozen=True)
+class TableColumns:
+    """Which columns of features and labels hold what, where the names do not say."""
+
+    id_column: Annotated[
+        str | None, typer.Option("--id-column", metavar="COLUMN", help="Column of ids in features and labels.")
+    ] = None
+    label_column: Annotated[
+        str | None, typer.Option("--label-column", metavar="COLUMN", help="Column of classes in the labels.")
+    ] = None
+
+
+# Groups of options that nothing was given for.
+EDGES, TABLES = EdgeColumns(), TableColumns()
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a help text: command lines to try."""
+    # Backspace tells click to leave the line breaks as they are.
+    return "\b\n" + "\n".join(
+        ["Examples:" if len(lines) > 1 else "Example:", *(f"  nodewise {line}" for line in lines)]
+    )
 
 
 def read_vectors(run_or_file: Path) -> Embeddings:
@@ -116,9 +123,10 @@ def use_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def say(message: str) -> None:
+def say(message: str, quiet: bool = False) -> None:
     """Print a line for the person at the terminal, on stderr, so that stdout holds results only."""
-    print(f"nodewise: {message}", file=sys.stderr)
+    if not quiet:
+        print(f"nodewise: {message}", file=sys.stderr)
 
 
 def first_line(thing: object) -> str:

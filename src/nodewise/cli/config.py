@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nodewise.cli.common import Config, DataDir, Json, Preset, Quiet, Set, load_settings, print_json, say
+from nodewise.cli.common import Config, DataDir, Json, Preset, Quiet, Set, examples, load_settings, print_json, say
 from nodewise.core.errors import InputError
 
 Init = Annotated[Path | None, typer.Option("--init", metavar="FILE", help="Write them to a new file.")]
@@ -15,7 +15,7 @@ Init = Annotated[Path | None, typer.Option("--init", metavar="FILE", help="Write
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(config)
+    app.command(epilog=examples("config", "config --preset paper --init mine.toml"))(config)
 
 
 def config(
@@ -27,7 +27,10 @@ def config(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Print all settings and their values, resolved as 'embed' would."""
+    """Print all settings, or start a file of them.
+
+    They are resolved as 'embed' would: a preset or file first, then --set.
+    """
     from nodewise.core.config import to_mapping, to_toml
     from nodewise.core.files import atomic_write
 
@@ -37,8 +40,7 @@ def config(
             raise InputError(f"{init}: exists already; name a new file")
         with atomic_write(init) as temporary:
             temporary.write_text(to_toml(settings), encoding="utf-8")
-        if not quiet:
-            say(f"wrote {init}; use it with 'nodewise embed GRAPH --config {init} -o RUN'")
+        say(f"wrote {init}; use it with 'nodewise embed GRAPH --config {init} -o RUN'", quiet)
     elif json:
         print_json(to_mapping(settings))
     else:

@@ -8,22 +8,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodewise.cli.common import (
+    EDGES,
+    TABLES,
     Config,
     DataDir,
     Device,
+    EdgeColumns,
     Features,
     GraphName,
     Json,
     Labels,
     Preset,
     Quiet,
+    Seed,
     Set,
+    TableColumns,
     Threads,
-    load_graph,
+    examples,
     load_settings,
     print_json,
     use_threads,
 )
+from nodewise.cli.graphs import GraphSource, load_graph
+from nodewise.cli.groups import grouped
 from nodewise.core.registry import Registry
 from nodewise.core.runs import RunFolder
 
@@ -36,12 +43,16 @@ METHODS.register("nodewise", "nodewise.methods.node_embedder:NodeEmbedder")
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.")]
 Method = Annotated[str, typer.Option("--method", "-m", metavar="NAME", help="The method to train.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed gives the same vectors.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(embed)
+    tries = examples(
+        "embed citeseer -o runs/first",
+        "embed edges.csv --features nodes.parquet -o runs/mine --seed 1",
+        "embed edges.csv -o runs/plain --set sampling.dpp=false --set training.steps=50",
+    )
+    app.command(epilog=tries)(grouped(embed))
 
 
 def embed(
@@ -56,6 +67,8 @@ def embed(
     seed: Seed = 0,
     device: Device = "auto",
     threads: Threads = None,
+    edges: EdgeColumns = EDGES,
+    tables: TableColumns = TABLES,
     data_dir: DataDir = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -67,9 +80,10 @@ def embed(
     estimator = METHODS.get(method)
     settings = load_settings(config, preset, set)
     use_threads(threads)
+    source = GraphSource(graph, features, labels, data_dir, edges, tables)
     with RunFolder.staged(output) as run:
-        data = load_graph(graph, features=features, labels=labels, data_dir=data_dir, quiet=quiet)
-        train(estimator, data, run, settings=settings, seed=seed, device=device, quiet=quiet)
+        data = load_graph(source, quiet)
+        train(estimator, data, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet)
     summary = summarise(RunFolder(output))
     if json:
         print_json(summary)
@@ -79,7 +93,15 @@ def embed(
 
 
 def train(
-    estimator: Any, graph: Graph, run: RunFolder, *, settings: Settings, seed: int, device: str, quiet: bool
+    estimator: Any,
+    graph: Graph,
+    run: RunFolder,
+    *,
+    source: GraphSource,
+    settings: Settings,
+    seed: int,
+    device: str,
+    quiet: bool,
 ) -> None:
     """Train an estimator on a graph without its labels and leave everything in the run folder."""
     from nodewise.cli.labels import unlabelled, write_labels
@@ -96,6 +118,7 @@ def train(
             "nodes": graph.num_nodes,
             "edges": graph.num_edges,
             "features": graph.num_features,
+            "source": source.record(),
         },
         embeddings={"nodes": nodes, "dimensions": dimensions},
     )

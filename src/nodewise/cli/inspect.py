@@ -9,16 +9,22 @@ from typing import Any
 import typer
 
 from nodewise.cli.common import (
+    EDGES,
+    TABLES,
     DataDir,
+    EdgeColumns,
     Features,
     GraphName,
     Json,
     Labels,
     Quiet,
-    load_graph,
+    TableColumns,
+    examples,
     print_json,
     print_table,
 )
+from nodewise.cli.graphs import GraphSource, load_graph
+from nodewise.cli.groups import grouped
 
 _MOST_SHOWN = 20
 _ELSEWHERE = {"name", "notes", "embedding_bytes", "embedding_seconds"}
@@ -26,19 +32,26 @@ _ELSEWHERE = {"name", "notes", "embedding_bytes", "embedding_seconds"}
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(inspect)
+    tries = examples("inspect citeseer", "inspect edges.csv --features nodes.csv --labels labels.csv --json")
+    app.command(epilog=tries)(grouped(inspect))
 
 
 def inspect(
     graph: GraphName,
     features: Features = None,
     labels: Labels = None,
+    edges: EdgeColumns = EDGES,
+    tables: TableColumns = TABLES,
     data_dir: DataDir = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say what was understood of a graph and what embedding it will need."""
-    data = load_graph(graph, features=features, labels=labels, data_dir=data_dir, quiet=quiet)
+    """Say what was understood of a graph.
+
+    Also how much memory and time embedding it will need. Nothing is written. What reading changed or assumed is told
+    on stderr.
+    """
+    data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet)
 
     from nodewise.data.statistics import describe
 

@@ -8,26 +8,62 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodewise.cli.common import TABLES, TableColumns
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
 from nodewise.core.runs import RunFolder
 from nodewise.data.graph import Graph, Split
-from nodewise.data.label_table import read_labels
+from nodewise.data.label_table import LabelTable, read_labels
 from nodewise.data.labels import UNKNOWN, encode_labels
 from nodewise.data.messages import count, excerpt
 
 if TYPE_CHECKING:
     from nodewise.data.ids import NodeIds
 
-_PARTS = ("train", "val", "test")
+_PARTS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 
 
 @dataclass(frozen=True)
 class KnownLabels:
-    """Labels in the order of the vectors, -1 where unknown, and the split that came with them, if any."""
+    """Labels in the order of the nodes, -1 where unknown, and what came with them.
 
+    Attributes:
+        source: what to call them in messages.
+        ids: the nodes.
+        labels: int64 (N,).
+        class_names: ``class_names[labels[i]]``, as the user writes them.
+        split: the split, if one came along.
+    """
+
+    source: str
+    ids: NodeIds
     labels: np.ndarray
+    class_names: tuple[str | int, ...]
     split: Split | None
+
+    def require_two_classes(self) -> None:
+        """Refuse labels that a classifier cannot learn from."""
+        used = np.unique(self.labels[self.labels >= 0])
+        if len(used) < 2:
+            seen = f"only the class {excerpt(self.class_names[used[0]])}" if len(used) else "no label at all"
+            raise InputError(f"{self.source}: {seen}; at least two classes are needed")
+
+    def require_scorable(self) -> None:
+        """Refuse labels that give no honest score, naming classes and nodes as the user does."""
+        self.require_two_classes()
+        sizes = np.bincount(self.labels[self.labels >= 0], minlength=len(self.class_names))
+        for lonely in np.flatnonzero(sizes == 1):
+            node = excerpt(self.ids[int(np.flatnonzero(self.labels == lonely)[0])])
+            raise InputError(
+                f"{self.source}: the class {excerpt(self.class_names[lonely])} has one member, node {node}, which "
+                "cannot both train and test; label another one, or leave this one out"
+            )
+        for part, nodes in vars(self.split).items() if self.split else ():
+            if len(bare := nodes[self.labels[nodes] < 0]):
+                raise InputError(
+                    f"{self.source}: {count(len(bare), 'node')} of the {part} part of the split without a label, "
+                    f"such as {excerpt(self.ids[int(bare[0])])}; label them, or leave their part empty"
+                )
 
 
 def unlabelled(graph: Graph) -> Graph:
@@ -49,27 +85,55 @@ def write_labels(graph: Graph, path: Path) -> None:
     }
     if graph.split is not None:
         part = np.full(graph.num_nodes, -1)
-        for number, name in enumerate(_PARTS):
+        names = list(vars(graph.split))
+        for number, name in enumerate(names):
             part[getattr(graph.split, name)] = number
-        columns["split"] = pa.array(_PARTS).take(pa.array(part, mask=part < 0))
+        columns["split"] = pa.array(names).take(pa.array(part, mask=part < 0))
     with atomic_write(path) as temporary:
         pq.write_table(pa.table(columns), temporary)
 
 
-def labels_for(ids: NodeIds, run: Path, labels_file: Path | None) -> KnownLabels:
-    """Return the labels of the nodes `ids`: a file's if one is given, else those that lie beside the run."""
+def labels_for(
+    ids: NodeIds,
+    run: Path,
+    labels_file: Path | None,
+    *,
+    tables: TableColumns = TABLES,
+    graph: Graph | None = None,
+) -> KnownLabels:
+    """Return the labels of the nodes `ids`: a file's if one is given, else those beside the run, else the graph's.
+
+    A graph must have these very nodes, in this order.
+    """
     path = labels_file or RunFolder(run).labels
     if labels_file is None and not path.is_file():
-        raise InputError(f"{run}: came without labels; give them with --labels FILE")
-    table = read_labels(path, ids)
+        if graph is None or graph.labels is None:
+            raise InputError(f"{run}: came without labels; give them with --labels FILE")
+        return KnownLabels(graph.name, ids, graph.labels, graph.class_names, graph.split)
+    own = tables if labels_file is not None else TABLES
+    table = read_labels(path, ids, key_name=own.id_column, label_name=own.label_column)
     rows = ids.positions(table.ids, str(path))
     unknown = np.flatnonzero(rows < 0)
     if len(unknown):
         example = excerpt(table.ids[int(unknown[0])])
-        raise InputError(f"{path}: labels for {count(len(unknown), 'node')} without a vector, such as {example}")
+        raise InputError(
+            f"{path}: labels for {count(len(unknown), 'node')} without a vector, such as {example}; "
+            "check that labels and vectors belong together"
+        )
     labels = np.full(len(ids), UNKNOWN, np.int64)
-    labels[rows], _ = encode_labels(table.classes, str(path))
-    if table.parts is None:
-        return KnownLabels(labels, None)
-    parts = np.asarray(table.parts.to_pylist(), dtype=object)
-    return KnownLabels(labels, Split(**{name: np.sort(rows[parts == name]) for name in _PARTS}))
+    labels[rows], class_names = encode_labels(table.classes, str(path))
+    return KnownLabels(str(path), ids, labels, class_names, _split(table, rows))
+
+
+def _split(table: LabelTable, rows: np.ndarray) -> Split | None:
+    members: dict[str, list[int]] = {"train": [], "val": [], "test": []}
+    for i, part in enumerate(table.parts.to_pylist() if table.parts is not None else ()):
+        if part is None:
+            continue
+        if (name := _PARTS.get(str(part).lower())) is None:
+            where = f"{table.source}, {table.place(i)}"
+            raise InputError(f"{where}: {excerpt(part)} is no part of a split; use train, val, test or nothing")
+        members[name].append(int(rows[i]))
+    if not any(members.values()):
+        return None
+    return Split(*(np.array(sorted(positions), np.int64) for positions in members.values()))

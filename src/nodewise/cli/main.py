@@ -15,7 +15,20 @@ from typing import Annotated, Any
 import typer
 
 import nodewise
-from nodewise.cli import config, demo, embed, evaluate, inspect, neighbors, planned, strategies, transform
+from nodewise.cli import (
+    classify,
+    config,
+    demo,
+    embed,
+    evaluate,
+    inspect,
+    neighbors,
+    planned,
+    reproduce,
+    strategies,
+    transform,
+    tune,
+)
 from nodewise.core.errors import NodewiseError
 
 app = typer.Typer(
@@ -24,7 +37,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _module in (demo, inspect, embed, transform, evaluate, neighbors, strategies, config):
+for _module in (demo, inspect, embed, transform, evaluate, classify, neighbors, tune, reproduce, strategies, config):
     _module.register(app)
 planned.register(app)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nodewise.cli.common import DataDir, Json, Quiet, RunOrFile, print_json, print_table, read_vectors
+from nodewise.cli.common import DataDir, Json, Quiet, RunOrFile, examples, print_json, print_table, read_vectors
 
 Node = Annotated[str, typer.Option("--node", "-n", metavar="ID", help="The node, by its own id.")]
 Number = Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many neighbours.")]
@@ -14,7 +14,9 @@ Number = Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many ne
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(neighbors)
+    app.command(epilog=examples("neighbors runs/first --node 17", "neighbors runs/mine --node paper_17 -k 5 --json"))(
+        neighbors
+    )
 
 
 def neighbors(
@@ -25,7 +27,10 @@ def neighbors(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """List the nodes most similar to a node, nearest first."""
+    """List the nodes most similar to a node.
+
+    The nearest come first, with the cosine similarity of their vectors.
+    """
     embeddings = read_vectors(run)
     wanted = embeddings.ids.parse(node)
     found = embeddings.neighbors(wanted, k)

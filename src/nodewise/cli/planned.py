@@ -7,12 +7,9 @@ import typer
 from nodewise.core.errors import InputError
 
 _PLANNED = {
-    "convert": "Write a graph as a memory-mapped store.",
-    "classify": "Label the unlabelled nodes.",
-    "report": "Make an offline interactive page of a run.",
-    "tune": "Search for settings without test labels.",
-    "reproduce": "Make the tables and figures of the paper.",
-    "methods": "List the methods.",
+    "convert": "write a graph as a memory-mapped store.",
+    "report": "make an offline interactive page of a run.",
+    "methods": "list the methods.",
 }
 
 
@@ -21,7 +18,7 @@ def register(app: typer.Typer) -> None:
     for name, summary in _PLANNED.items():
         app.command(
             name,
-            help=f"{summary} Not part of this version yet.",
+            help=f"Not there yet: {summary}",
             context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
         )(_refuse)
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from nodewise.cli.common import DataDir, Json, Quiet, first_line, print_json, print_table
+from nodewise.cli.common import DataDir, Json, Quiet, examples, first_line, print_json, print_table
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(strategies)
+    app.command(epilog=examples("strategies", "embed citeseer -o runs/hard --set sampling.strategy=hard"))(strategies)
 
 
 def strategies(data_dir: DataDir = None, json: Json = False, quiet: Quiet = False) -> None:
-    """List the strategies that choose negatives; your own is selected as module:Class."""
+    """List the ways to choose negatives.
+
+    Select one with --set sampling.strategy=NAME; a class of your own is named as module:Class.
+    """
     from nodewise.sampling.strategies import STRATEGIES
 
     found = {name: first_line(STRATEGIES.get(name)) for name in STRATEGIES.names()}

@@ -8,23 +8,30 @@ from typing import Annotated
 import typer
 
 from nodewise.cli.common import (
+    EDGES,
+    TABLES,
     DataDir,
     Device,
+    EdgeColumns,
     Features,
     GraphName,
     Json,
     Quiet,
     RunName,
-    load_graph,
+    TableColumns,
+    examples,
     print_json,
 )
+from nodewise.cli.graphs import GraphSource, load_graph
+from nodewise.cli.groups import grouped
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Parquet file for the vectors.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(transform)
+    tries = examples("transform runs/mine tomorrow.csv --features tomorrow_nodes.parquet -o tomorrow.parquet")
+    app.command(epilog=tries)(grouped(transform))
 
 
 def transform(
@@ -33,20 +40,25 @@ def transform(
     output: Output,
     features: Features = None,
     device: Device = "auto",
+    edges: EdgeColumns = EDGES,
+    tables: TableColumns = TABLES,
     data_dir: DataDir = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Embed the nodes of a graph with a trained run's encoder."""
+    """Embed the nodes of a graph with a trained run's encoder.
+
+    The graph may be one that training never saw; its nodes need the same features in the same order.
+    """
     from nodewise.core.runs import RunFolder
     from nodewise.methods.node_embedder import NodeEmbedder
 
     folder = RunFolder.open(run)
-    data = load_graph(graph, features=features, data_dir=data_dir, quiet=quiet)
+    data = load_graph(GraphSource(graph, features, None, data_dir, edges, tables), quiet)
     embeddings = NodeEmbedder.load(folder.path, device=device).transform(data)
     embeddings.to_parquet(output)
     nodes, dimensions = embeddings.vectors.shape
     if json:
         print_json({"embeddings": str(output), "nodes": nodes, "dimensions": dimensions})
     else:
-        print(f"{nodes} vectors of {dimensions} numbers are in {output}")
+        print(f"{nodes:,} vectors of {dimensions} numbers are in {output}")

@@ -100,7 +100,8 @@ class Features:
         """
         runs, _, width = weight.shape
         flat = weight.transpose(0, 1).reshape(self.shape[1], runs * width)
-        if self._whole is not None:
+        # On a GPU shapes must not change from step to step; elsewhere a large graph is not multiplied for a few rows.
+        if self._whole is not None and (nodes.is_cuda or nodes.numel() >= self.shape[0]):
             rows, parts = nodes, self._whole
         else:
             distinct, rows = torch.unique(nodes, return_inverse=True)
@@ -128,5 +129,6 @@ def _times(parts: tuple[Tensor, Tensor | None], weight: Tensor) -> Tensor:
     matrix, transposed = parts
     if transposed is None:
         return matrix @ weight
-    product: Tensor = _SparseTimesDense.apply(matrix, transposed, weight)  # type: ignore[no-untyped-call]
+    with torch.autocast(weight.device.type, enabled=False):  # sparse products in half precision crash torch
+        product: Tensor = _SparseTimesDense.apply(matrix, transposed, weight)  # type: ignore[no-untyped-call]
     return product

@@ -27,11 +27,11 @@ class EncoderSettings:
 
     kind: Literal["gcn", "gat", "sage", "gin"] = "gcn"
     dimension: int = 512
-    layers: int = 2
+    layers: int = 1
     final_activation: bool = False
     readout: Literal["sigmoid_mean_max", "mean_max", "mean", "center"] = "center"
     dropout: float = 0.0
-    feature_mask: float = 0.0
+    feature_mask: float = 0.2
     propagation: int = 0
     teleport: float = 0.1
 

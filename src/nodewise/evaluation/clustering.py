@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,10 +30,14 @@ def cluster_scores(
     with the smallest inertia, which reads no labels.
     """
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     rows, classes = _labelled(vectors, labels)
-    found = KMeans(len(np.unique(classes)), n_init=restarts, random_state=seed).fit_predict(rows)
+    with warnings.catch_warnings():
+        # Fewer distinct vectors than classes make fewer clusters: bad vectors, and the scores say so.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = KMeans(len(np.unique(classes)), n_init=restarts, random_state=seed).fit_predict(rows)
     return ClusterScores(
         nmi=float(normalized_mutual_info_score(classes, found)),
         ari=float(adjusted_rand_score(classes, found)),

@@ -59,7 +59,7 @@ def evaluate_embeddings(
         seed: names probe weights, random splits (seed, seed + 1, ...) and k-means starts.
         encoder_seeds: names of the embeddings; 0..S-1 unless given. Equal names get equal probe weights.
         metrics: what to compute, of METRICS and ORACLE.
-        k: neighbours of the kNN classifier.
+        k: neighbours of the kNN classifier; all training nodes where there are fewer.
         name: what is evaluated ("raw features", a method's name).
         dataset: the graph's name.
         device: where probes and neighbours are computed.
@@ -95,7 +95,9 @@ def evaluate_embeddings(
     if "macro_f1" in metrics:
         scores["macro_f1"] = Summary.of(_macro_f1(result, labels, splits * len(matrices)))
     if "knn" in metrics:
-        scores["knn"] = Summary.of([knn_accuracy(m, labels, s, k=k, device=device) for m in matrices for s in splits])
+        scores["knn"] = Summary.of(
+            [knn_accuracy(m, labels, s, k=min(k, len(s.train)), device=device) for m in matrices for s in splits]
+        )
     if "nmi" in metrics or "ari" in metrics:
         clusters = [cluster_scores(matrix, labels, seed=seed) for matrix in matrices]
         scores["nmi"] = Summary.of([each.nmi for each in clusters])

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 from torch import Tensor
 
 from nodewise.core.errors import InputError
 from nodewise.data.graph import Graph
-from nodewise.evaluation.inputs import check_vectors
+from nodewise.evaluation.inputs import Matrix, check_vectors
 
 _TRIES = 100
 
@@ -26,7 +27,7 @@ class LinkScores:
 
 
 def link_prediction(
-    vectors: np.ndarray | Tensor,
+    vectors: Matrix,
     graph: Graph,
     *,
     edges: np.ndarray | None = None,
@@ -41,7 +42,7 @@ def link_prediction(
     training and pass them here.
 
     Args:
-        vectors: (N, d).
+        vectors: (N, d), dense or CSR.
         graph: the graph in training.
         edges: (E, 2) positions of held-out edges, which `graph` must not contain.
         score: similarity of two vectors.
@@ -50,7 +51,7 @@ def link_prediction(
     """
     from sklearn.metrics import average_precision_score, roc_auc_score
 
-    matrix = np.asarray(vectors.detach().cpu() if isinstance(vectors, Tensor) else vectors)
+    matrix = np.asarray(vectors.detach().cpu()) if isinstance(vectors, Tensor) else vectors
     num_nodes = len(graph.indptr) - 1
     check_vectors([matrix], num_nodes, "nodes in the graph")
     sources = np.repeat(np.arange(num_nodes, dtype=np.int64), np.diff(graph.indptr))
@@ -77,10 +78,11 @@ def link_prediction(
     if len(linked) > max_edges:
         linked = linked[generator.choice(len(linked), max_edges, replace=False)]
     others = _non_edges(present, num_nodes, len(linked), generator)
-    if score == "cosine":
-        matrix = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
     pairs = np.concatenate([linked, others])
-    similarity = np.einsum("ed,ed->e", matrix[pairs[:, 0]], matrix[pairs[:, 1]])
+    similarity = _products(matrix, pairs[:, 0], pairs[:, 1])
+    if score == "cosine":
+        lengths = np.maximum(_lengths(matrix), 1e-12)
+        similarity = similarity / (lengths[pairs[:, 0]] * lengths[pairs[:, 1]])
     truth = np.repeat([1, 0], [len(linked), len(others)])
     return LinkScores(
         auc=float(roc_auc_score(truth, similarity)),
@@ -88,6 +90,19 @@ def link_prediction(
         n=len(linked),
         held_out=edges is not None,
     )
+
+
+def _products(matrix: np.ndarray | sp.csr_matrix, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the inner product of each pair of rows."""
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(np.einsum("ed,ed->e", matrix[first], matrix[second]))
+    return np.asarray(matrix[first].multiply(matrix[second]).sum(axis=1)).ravel()
+
+
+def _lengths(matrix: np.ndarray | sp.csr_matrix) -> np.ndarray:
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(np.linalg.norm(matrix, axis=1))
+    return np.asarray(np.sqrt(matrix.multiply(matrix).sum(axis=1))).ravel()
 
 
 def _non_edges(present: np.ndarray, num_nodes: int, count: int, generator: np.random.Generator) -> np.ndarray:

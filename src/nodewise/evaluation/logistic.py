@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from nodewise.data.graph import Split
-from nodewise.evaluation.inputs import Matrix
+from nodewise.evaluation.inputs import Matrix, check_vectors
 
 
 def logistic_predictions(
     matrix: Matrix, labels: np.ndarray, split: Split, max_iter: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Fit on the training rows; return the classes of validation and test rows, and the iterations run."""
+    rows = _rows(matrix)
+    model = _fit(rows[split.train], labels[split.train], max_iter)
+    return model.predict(rows[split.val]), model.predict(rows[split.test]), int(model.n_iter_.max())
+
+
+def classify_unlabelled(
+    matrix: Matrix, labels: np.ndarray, max_iter: int = 1000
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Fit on every labelled row; return the positions of the others, their likeliest classes and how likely.
+
+    Args:
+        matrix: (N, d), dense or CSR.
+        labels: (N,), -1 where unknown; at least two classes must be known.
+        max_iter: iterations of the solver at most. This is no score to compare, so it may converge.
+    """
+    check_vectors([matrix], len(labels))
+    rows, known, unknown = _rows(matrix), np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
+    model = _fit(rows[known], labels[known], max_iter)
+    probabilities = model.predict_proba(rows[unknown])
+    best = probabilities.argmax(axis=1)
+    return unknown, model.classes_[best], probabilities[np.arange(len(unknown)), best]
+
+
+def _rows(matrix: Matrix) -> Any:
+    return np.asarray(matrix.detach().cpu()) if isinstance(matrix, Tensor) else matrix
+
+
+def _fit(rows: Any, labels: np.ndarray, max_iter: int) -> Any:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    rows = np.asarray(matrix.detach().cpu()) if isinstance(matrix, Tensor) else matrix
     model = LogisticRegression(C=1.0, solver="lbfgs", max_iter=max_iter)
     with warnings.catch_warnings():
         # Stopping after max_iter iterations is part of the protocol, not a failure.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(rows[split.train], labels[split.train])
-    return model.predict(rows[split.val]), model.predict(rows[split.test]), int(model.n_iter_.max())
+        return model.fit(rows, labels)

@@ -18,10 +18,10 @@ class LossSettings:
         positives: `pair`, the query's own second view, or `set`, all of S_i+ in the batch.
     """
 
-    score: Literal["dot", "cosine", "centred", "standardised"] = "centred"
+    score: Literal["dot", "cosine", "centred", "standardised"] = "standardised"
     temperature: float = 0.5
     positives: Literal["pair", "set"] = "pair"
 
     def __post_init__(self) -> None:
-        if self.temperature <= 0:
+        if not self.temperature > 0:
             raise InputError(f"loss.temperature is {self.temperature:g}; it must be above 0")

@@ -16,6 +16,7 @@ from nodewise.views.topology import Topology
 from nodewise.views.walks import random_walks
 
 _CHUNK = 4096
+_SMOOTHED_ENTRIES = 1 << 24
 
 
 @torch.no_grad()
@@ -25,11 +26,18 @@ def embed_nodes(encoder: Encoder, features: Features, topology: Topology, settin
     if chosen.mode == "graph":
         vectors = encoder.graph(features, topology)
         if chosen.propagation:
-            adjacency = topology.normalised_adjacency()
-            vectors = torch.stack([smooth(adjacency, run, chosen.propagation, chosen.teleport) for run in vectors])
+            _smooth_columns(vectors, topology, chosen.propagation, chosen.teleport)
     else:
         vectors = _mean_readout(encoder, features, topology, settings, seeds)
     return normalize(vectors, dim=-1) if chosen.unit_length else vectors
+
+
+def _smooth_columns(vectors: Tensor, topology: Topology, steps: int, teleport: float) -> None:
+    """Smooth (S, N, d) in place; columns do not mix, so some at a time bound what is held beside the result."""
+    adjacency, width = topology.normalised_adjacency(), max(1, _SMOOTHED_ENTRIES // topology.num_nodes)
+    for run in vectors:
+        for columns in run.split(width, dim=-1):
+            columns.copy_(smooth(adjacency, columns.contiguous(), steps, teleport))
 
 
 def _mean_readout(

@@ -159,5 +159,5 @@ def _refuse_hopeless(graph: Graph) -> None:
         raise InputError(f"{graph.name} has {graph.num_nodes} node(s); contrastive learning needs at least 3")
     if graph.num_edges == 0:
         raise InputError(f"{graph.name} has no edges, so every walk stays at its node; add edges")
-    if graph.features.sum() == 0 and graph.features.max() == 0:
+    if graph.num_features == 0 or (graph.features.max() == 0 and graph.features.min() == 0):
         raise InputError(f"{graph.name}: all features are zero; leave them out to use structural features")

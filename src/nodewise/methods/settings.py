@@ -28,9 +28,9 @@ class EmbeddingSettings:
 
     mode: Literal["graph", "walks"] = "graph"
     walks: int = 8
-    propagation: int = 0
+    propagation: int = 4
     teleport: float = 0.1
-    unit_length: bool = True
+    unit_length: bool = False
 
     def __post_init__(self) -> None:
         if self.walks < 1 or self.propagation < 0 or not 0 <= self.teleport <= 1:
@@ -58,13 +58,15 @@ class Settings(LearnerSettings):
     def _paper(cls) -> Settings:
         """Return the paper's text read literally, also where it is known to learn badly."""
         return cls(
-            encoder=EncoderSettings(final_activation=True, readout="sigmoid_mean_max", dropout=0.7),
+            encoder=EncoderSettings(
+                layers=2, final_activation=True, readout="sigmoid_mean_max", dropout=0.7, feature_mask=0.0
+            ),
             sampling=SamplingSettings(
                 class_collision=CollisionSettings(alpha=0.9, evidence="embedding", hidden=16),
                 diversity=DppSettings(law="literal"),
-                weighting=WeightSettings(form="clamped"),
+                weighting=WeightSettings(temperature=1.0, form="clamped"),
             ),
             loss=LossSettings(score="dot", temperature=1.0),
-            training=TrainingSettings(steps=2000, patience=20, monitor_every=1),
-            embedding=EmbeddingSettings(unit_length=False),
+            training=TrainingSettings(steps=2000, batch_size=1000, learning_rate=0.001, patience=20, monitor_every=1),
+            embedding=EmbeddingSettings(propagation=0),
         )

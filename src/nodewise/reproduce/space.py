@@ -1,11 +1,12 @@
 """The settings a search draws from, for the full method and for the plain loss alike.
 
-A trial draws one value of every key below. One training also answers for several values of `training.steps`, at
-which the encoder is looked at on the way, and for several ways to embed with it, which cost next to nothing.
+A trial draws one value of every key. One training also answers for several values of `training.steps`, at which the
+encoder is looked at on the way, and for several ways to embed with it, which cost next to nothing.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -14,48 +15,90 @@ from nodewise.methods.settings import Settings
 
 VARIANTS = ("full", "plain")
 
-COMMON: dict[str, tuple[Any, ...]] = {
-    "views.length": (10, 25, 25, 40),
-    "encoder.layers": (1, 2),
-    "encoder.readout": ("center", "mean"),
-    "encoder.dropout": (0.0, 0.0, 0.4, 0.7),
-    "encoder.feature_mask": (0.0, 0.2, 0.4),
-    "encoder.propagation": (0, 0, 0, 4, 8),
-    "encoder.teleport": (0.1, 0.2),
-    "loss.score": ("cosine", "centred", "standardised"),
-    "loss.temperature": (0.1, 0.2, 0.3, 0.5, 0.7, 1.0),
-    "training.learning_rate": (0.0003, 0.0005, 0.001, 0.002),
-    "training.weight_decay": (0.0, 0.0, 1e-5, 1e-4),
-    "training.batch_size": (500, 1000),
-    "embedding.teleport": (0.1, 0.2, 0.3),
-}
-"""Keys that both variants have; a value listed twice is drawn twice as often."""
-
-SAMPLER: dict[str, tuple[Any, ...]] = {
-    "loss.positives": ("pair", "pair", "set"),
-    "sampling.class_collision.alpha": (0.9, 1.2, 1.5, 2.0, 3.0),
-    "sampling.class_collision.neighbours": (2, 4, 8),
-    "sampling.class_collision.mixup": (0, 4),
-    "sampling.class_collision.steps": (3, 5, 10),
-    "sampling.class_collision.clusterings": (20, 40),
-    "sampling.diversity.kernel": ("gaussian", "gaussian", "linear"),
-    "sampling.weighting.temperature": (0.25, 0.5, 1.0, 2.0),
-}
-"""Keys that only the full method has."""
-
 PLAIN = ("sampling.collision=false", "sampling.dpp=false", "sampling.weights=false")
 
 LOOKS = (10, 20, 40, 70, 110)
+
 EMBEDDINGS = tuple(product((0, 4, 10), (True, False)))
 """Pairs (embedding.propagation, embedding.unit_length) that every look tries."""
 
 
-def draw_trial(base: Settings, variant: str, number: int, search_seed: int) -> Settings:
-    """Return the settings of trial `number`: a function of the search's seed, the variant and the number."""
-    key = rng.key(search_seed, f"tune.{variant}", number)
-    keys = COMMON | (SAMPLER if variant == "full" else {})
-    drawn = list(PLAIN) if variant == "plain" else []
-    for place, (name, values) in enumerate(keys.items()):
-        value = values[(rng.fold(key, place) & 0xFFFFFFFF) % len(values)]
-        drawn.append(f"{name}={value!r}")
-    return config.override(base, [*drawn, f"training.steps={max(LOOKS)}", "training.patience=0"])
+@dataclass(frozen=True)
+class Space:
+    """What is drawn; a value listed twice is drawn twice as often.
+
+    Attributes:
+        common: values of the keys that both variants have.
+        sampler: values of the keys that only the full method has.
+        steps: length of a training; it is looked at at every one of `LOOKS` up to there.
+    """
+
+    common: dict[str, tuple[Any, ...]]
+    sampler: dict[str, tuple[Any, ...]]
+    steps: int
+
+    def draw(self, variant: str, number: int, search_seed: int) -> Settings:
+        """Return the settings of trial `number`: a function of the search's seed, the variant and the number."""
+        key = rng.key(search_seed, f"tune.{variant}", number)
+        keys = self.common | (self.sampler if variant == "full" else {})
+        drawn = list(PLAIN) if variant == "plain" else []
+        for place, (name, values) in enumerate(keys.items()):
+            value = values[(rng.fold(key, place) & 0xFFFFFFFF) % len(values)]
+            drawn.append(f"{name}={value!r}")
+        return config.override(Settings(), [*drawn, f"training.steps={self.steps}", "training.patience=0"])
+
+
+WIDE = Space(
+    common={
+        "views.length": (10, 25, 25, 40),
+        "encoder.layers": (1, 2),
+        "encoder.readout": ("center", "mean"),
+        "encoder.dropout": (0.0, 0.0, 0.4, 0.7),
+        "encoder.feature_mask": (0.0, 0.2, 0.4),
+        "encoder.propagation": (0, 0, 0, 4, 8),
+        "encoder.teleport": (0.1, 0.2),
+        "loss.score": ("cosine", "centred", "standardised"),
+        "loss.temperature": (0.1, 0.2, 0.3, 0.5, 0.7, 1.0),
+        "training.learning_rate": (0.0003, 0.0005, 0.001, 0.002),
+        "training.weight_decay": (0.0, 0.0, 1e-5, 1e-4),
+        "training.batch_size": (500, 1000),
+        "embedding.teleport": (0.1, 0.2, 0.3),
+    },
+    sampler={
+        "loss.positives": ("pair", "pair", "set"),
+        "sampling.class_collision.alpha": (0.9, 1.2, 1.5, 2.0, 3.0),
+        "sampling.class_collision.neighbours": (2, 4, 8),
+        "sampling.class_collision.mixup": (0, 4),
+        "sampling.class_collision.steps": (3, 5, 10),
+        "sampling.class_collision.clusterings": (20, 40),
+        "sampling.diversity.kernel": ("gaussian", "gaussian", "linear"),
+        "sampling.weighting.temperature": (0.25, 0.5, 1.0, 2.0),
+    },
+    steps=110,
+)
+
+NARROW = Space(
+    common={
+        "views.length": (10, 25),
+        "encoder.layers": (1,),
+        "encoder.readout": ("center", "mean"),
+        "encoder.feature_mask": (0.2, 0.4, 0.6),
+        "loss.score": ("cosine", "standardised"),
+        "loss.temperature": (0.3, 0.5, 0.7, 1.0),
+        "training.learning_rate": (0.001, 0.002),
+        "training.batch_size": (1000,),
+        "embedding.teleport": (0.2, 0.3),
+    },
+    sampler={
+        "loss.positives": ("pair", "pair", "set"),
+        "sampling.class_collision.alpha": (0.6, 0.8, 1.2),
+        "sampling.class_collision.steps": (3,),
+        "sampling.class_collision.clusterings": (40,),
+        "sampling.diversity.kernel": ("gaussian", "linear"),
+        "sampling.weighting.temperature": (1.0, 2.0),
+    },
+    steps=70,
+)
+"""A second round in the region that did well in the first: one layer, hidden features, little smoothing."""
+
+SPACES = {"wide": WIDE, "narrow": NARROW}

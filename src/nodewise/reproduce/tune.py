@@ -19,14 +19,14 @@ import numpy as np
 import torch
 
 from nodewise.core import config
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.data.graph import Graph
 from nodewise.evaluation.links import link_prediction
 from nodewise.evaluation.probe import linear_probe
 from nodewise.methods.embed import embed_nodes
 from nodewise.methods.settings import Settings
-from nodewise.reproduce.space import EMBEDDINGS, LOOKS, VARIANTS, draw_trial
+from nodewise.reproduce.space import EMBEDDINGS, LOOKS, VARIANTS, WIDE, Space
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.step import Learner
 
@@ -82,6 +82,18 @@ def run_trial(
     return outcomes
 
 
+def _outcomes(
+    graph: Graph, settings: Settings, seeds: list[int], device: torch.device, objective: Objective
+) -> list[dict[str, Any]]:
+    """Run a trial; one that diverges has no outcomes and does not end the search."""
+    try:
+        return run_trial(graph, settings, seeds, device, objective)
+    except InputError:
+        raise
+    except NodewiseError:
+        return []
+
+
 def _scores(
     vectors: torch.Tensor, graph: Graph, seeds: list[int], objective: Objective, device: torch.device
 ) -> np.ndarray:
@@ -98,6 +110,7 @@ def search(
     folder: Path,
     *,
     trials: int,
+    space: Space = WIDE,
     runs: int = 2,
     objective: Objective = "validation",
     search_seed: int = 0,
@@ -113,9 +126,7 @@ def search(
     the clock time after which no trial begins.
     """
     jobs = {
-        (variant, number): draw_trial(Settings(), variant, number, search_seed)
-        for number in range(trials)
-        for variant in variants
+        (variant, number): space.draw(variant, number, search_seed) for number in range(trials) for variant in variants
     }
     seeds = [FIRST_TUNING_SEED + run for run in range(runs)]
     _run_jobs(graph, folder, "trials", jobs, seeds, objective, device, share, until, progress)
@@ -141,7 +152,7 @@ def confirm(
     jobs = {}
     for variant in variants:
         lines = [line for line in read_trials(folder, "trials") if line["variant"] == variant and line["outcomes"]]
-        lines.sort(key=lambda line: -max(np.mean(outcome["scores"]) for outcome in line["outcomes"]))
+        lines.sort(key=lambda line: (-max(np.mean(o["scores"]) for o in line["outcomes"]), line["trial"]))
         for line in lines[:top]:
             jobs[variant, line["trial"]] = config.from_mapping(Settings, line["settings"], "trials.jsonl")
     seeds = [FIRST_TUNING_SEED + 100 + run for run in range(runs)]
@@ -166,6 +177,10 @@ def _run_jobs(
     mine = [job for job in list(jobs)[share[0] :: share[1]] if job not in finished]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stage}-{share[0]}.jsonl"
+    if path.exists() and not path.read_bytes().endswith(b"\n"):
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n")  # a line cut off by a kill must not swallow the next
+    _end_last_line(path)
     with (
         path.open("a", encoding="utf-8") as file,
         (progress or SilentProgress()).stage(stage, len(mine)) as bar,
@@ -181,12 +196,19 @@ def _run_jobs(
                 "objective": objective,
                 "seeds": seeds,
                 "settings": config.to_mapping(settings),
-                "outcomes": run_trial(graph, settings, seeds, device, objective),
+                "outcomes": _outcomes(graph, settings, seeds, device, objective),
                 "seconds": round(time.time() - began, 2),
             }
             file.write(json.dumps(line) + "\n")
             file.flush()
             bar.advance()
+
+
+def _end_last_line(path: Path) -> None:
+    """Keep a line that was cut off in mid-write from swallowing the next one."""
+    if path.exists() and not path.read_bytes().endswith(b"\n"):
+        with path.open("ab") as file:
+            file.write(b"\n")
 
 
 def read_trials(folder: Path, stage: str) -> list[dict[str, Any]]:

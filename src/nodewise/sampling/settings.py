@@ -37,7 +37,7 @@ class CollisionSettings:
     learning_rate: float = 4.0
 
     def __post_init__(self) -> None:
-        if self.alpha <= 0:
+        if not self.alpha > 0:
             raise InputError(f"alpha is {self.alpha:g}; a ratio of probabilities needs a margin above 0, such as 0.9")
         for name, least in (
             ("hops", 1),
@@ -62,7 +62,7 @@ class WeightSettings:
         form: how the weight stays positive; see `weights.py`.
     """
 
-    temperature: float = 1.0
+    temperature: float = 2.0
     form: Literal["clamped", "softplus"] = "softplus"
 
     def __post_init__(self) -> None:

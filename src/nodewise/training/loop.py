@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from nodewise.core.errors import NodewiseError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.data.graph import Graph
 from nodewise.encoders.build import build_encoder
@@ -22,7 +20,7 @@ from nodewise.training.batches import Batches
 from nodewise.training.monitor import EarlyStopping, monitored_loss
 from nodewise.training.settings import LearnerSettings
 from nodewise.training.step import Learner
-from nodewise.training.stepper import build_stepper
+from nodewise.training.stepper import build_stepper, finite_mean
 from nodewise.views.topology import Topology
 
 Observer = Callable[[dict[str, Any]], None]
@@ -85,20 +83,12 @@ def train(learner: Learner, callbacks: Callbacks | None = None) -> int:
             loss, statistics = take_step(batch, step)
             taken += 1
             if step % chosen.log_every == 0 or step == chosen.steps - 1:
-                shown = _checked_mean(loss, step)
+                shown = finite_mean(loss, step)
                 if callbacks.log is not None:
                     callbacks.log({"step": step, "loss": loss} | statistics | take_step.diagnose(batch, step))
             bar.advance(loss=shown)
     if stopping is not None:
+        stopping.look(monitored_loss(learner, batches.held_out))  # what the last steps learnt counts too
         stopping.restore()
     callbacks.before_step(taken, learner)
     return taken
-
-
-def _checked_mean(loss: Tensor, step: int) -> float:
-    mean = float(loss.mean())
-    if not math.isfinite(mean):
-        raise NodewiseError(
-            f"the loss is not finite at step {step}; lower training.learning_rate or raise loss.temperature"
-        )
-    return mean

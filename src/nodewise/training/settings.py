@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -29,9 +30,9 @@ class TrainingSettings:
         precision: arithmetic of the encoder's products.
     """
 
-    steps: int = 100
-    batch_size: int = 1000
-    learning_rate: float = 0.001
+    steps: int = 40
+    batch_size: int = 500
+    learning_rate: float = 0.002
     weight_decay: float = 0.0
     patience: int = 0
     monitor_every: int = 5
@@ -50,8 +51,8 @@ class TrainingSettings:
         ):
             if getattr(self, name) < least:
                 raise InputError(f"training.{name} is {getattr(self, name)}; it must be at least {least}")
-        if self.learning_rate <= 0 or self.weight_decay < 0:
-            raise InputError("training.learning_rate must be above 0 and training.weight_decay not negative")
+        if not (0 < self.learning_rate < math.inf and 0 <= self.weight_decay < math.inf):
+            raise InputError("training.learning_rate must be above 0, training.weight_decay not negative, both finite")
 
 
 @dataclass(frozen=True)

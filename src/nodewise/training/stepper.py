@@ -7,10 +7,23 @@ a step are a function of its number, which the captured graph reads from the dev
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
+from nodewise.core.errors import NodewiseError
 from nodewise.training.step import Learner
+
+
+def finite_mean(loss: Tensor, step: int) -> float:
+    """Return the mean of the runs' losses; one that is not finite ends the training."""
+    mean = float(loss.mean())
+    if not math.isfinite(mean):
+        raise NodewiseError(
+            f"the loss is not finite at step {step}; lower training.learning_rate or raise loss.temperature"
+        )
+    return mean
 
 
 class Stepper:
@@ -40,7 +53,8 @@ class Stepper:
     def diagnose(self, nodes: Tensor, step: int) -> dict[str, Tensor]:
         """Return the strategy's slow diagnostics of a batch, without learning from it."""
         with torch.no_grad():
-            _, candidates, pairs = self.learner.loss(nodes, step)
+            loss, candidates, pairs = self.learner.loss(nodes, step)
+            finite_mean(loss, step)  # the step just taken may have gone astray, and what is not finite has no rank
             return self.learner.strategy.diagnose(candidates, pairs)
 
 

@@ -1,0 +1,88 @@
+"""Where a graph is: a data set's name or files, and how to read them, now and again later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nodewise.cli.common import EDGES, TABLES, EdgeColumns, TableColumns, say
+from nodewise.core.errors import InputError
+from nodewise.core.progress import for_terminal
+from nodewise.core.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from nodewise.data.graph import Graph
+
+
+@dataclass(frozen=True)
+class GraphSource:
+    """Everything a command line says about a graph."""
+
+    graph: str
+    features: Path | None = None
+    labels: Path | None = None
+    data_dir: Path | None = None
+    edges: EdgeColumns = EDGES
+    tables: TableColumns = TABLES
+
+    @property
+    def is_data_set(self) -> bool:
+        """Whether the name can only be meant as a data set, known or misspelt: a bare word that is no file."""
+        path = Path(self.graph)
+        return path.name == self.graph and not path.suffix and not path.exists()
+
+    def record(self) -> dict[str, Any]:
+        """Return what a run keeps in order to find its graph again, whatever the folder it is looked for from."""
+        found: dict[str, Any] = {"graph": self.graph if self.is_data_set else str(Path(self.graph).resolve())}
+        paths = {"features": self.features, "labels": self.labels, "data_dir": self.data_dir}
+        found |= {name: str(path.resolve()) for name, path in paths.items() if path is not None}
+        columns = asdict(self.edges) | asdict(self.tables)
+        return found | {name: value for name, value in columns.items() if value is not None}
+
+    @classmethod
+    def recorded(cls, record: Mapping[str, Any], data_dir: Path | None = None) -> GraphSource:
+        """Return the source that `record` described; a folder of data sets given now comes before the one then."""
+        paths = {name: Path(record[name]) for name in ("features", "labels", "data_dir") if name in record}
+        if data_dir is not None or ("data_dir" in paths and not paths["data_dir"].is_dir()):
+            paths.pop("data_dir", None)
+        return cls(
+            str(record["graph"]),
+            features=paths.get("features"),
+            labels=paths.get("labels"),
+            data_dir=paths.get("data_dir", data_dir),
+            edges=EdgeColumns(*(record.get(name) for name in ("delimiter", "header", "source", "target"))),
+            tables=TableColumns(*(record.get(name) for name in ("id_column", "label_column"))),
+        )
+
+
+def load_graph(source: GraphSource, quiet: bool = False) -> Graph:
+    """Return the graph, telling on stderr what reading changed or assumed."""
+    graph = _load_data_set(source, quiet) if source.is_data_set else _read_files(source)
+    for note in graph.notes:
+        say(note, quiet)
+    return graph
+
+
+def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
+    from nodewise.data.datasets import DATASETS, load_dataset
+
+    name = source.graph
+    if name.lower() not in DATASETS:
+        raise InputError(f"{name}: no such file, nor a data set of that name{did_you_mean(name, DATASETS)}")
+    given = {"features": source.features, "labels": source.labels, **asdict(source.edges), **asdict(source.tables)}
+    for option, value in given.items():
+        if value is not None:
+            flag = f"--{option.replace('_', '-')}"
+            raise InputError(f"{name!r} is a data set and brings its own; leave out {flag}, or name a file of edges")
+    return load_dataset(name, source.data_dir, progress=for_terminal(quiet))
+
+
+def _read_files(source: GraphSource) -> Graph:
+    from nodewise.data.read import read_graph
+
+    columns = asdict(source.edges) | asdict(source.tables)
+    if columns["delimiter"] in ("\\t", "tab"):  # what a shell makes hard to type
+        columns["delimiter"] = "\t"
+    return read_graph(Path(source.graph), features=source.features, labels=source.labels, **columns)

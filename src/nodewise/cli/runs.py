@@ -1,0 +1,108 @@
+"""Runs that are evaluated together: encoders that differ in nothing but their seed, and the graph they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from nodewise.cli.common import read_vectors
+from nodewise.cli.graphs import GraphSource, load_graph
+from nodewise.core.errors import InputError
+from nodewise.core.runs import RunFolder
+from nodewise.data.graph import Graph
+from nodewise.data.ids import NodeIds
+from nodewise.data.messages import count
+from nodewise.methods.settings import Settings
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One matrix of vectors an encoder seed, all of the same nodes in the same order.
+
+    Attributes:
+        paths: the run folders, or files of vectors.
+        ids: the nodes.
+        matrices: float32 (N, d) each.
+        seeds: one a matrix, all different.
+        settings: of every run; None for files, which do not say.
+    """
+
+    paths: tuple[Path, ...]
+    ids: NodeIds
+    matrices: tuple[np.ndarray, ...]
+    seeds: tuple[int, ...]
+    settings: Settings | None
+
+    @property
+    def name(self) -> str:
+        """What to call them in a table."""
+        return str(self.paths[0]) if len(self.paths) == 1 else count(len(self.paths), "run")
+
+    def in_order_of(self, ids: NodeIds) -> Runs | None:
+        """Return the same vectors in another order of the nodes; None if the nodes are not the same."""
+        if ids == self.ids:
+            return self
+        rows = self.ids.positions(ids) if ids.kind == self.ids.kind else np.empty(0, np.int64)
+        if len(rows) != len(self.ids) or (rows < 0).any():
+            return None
+        return replace(self, ids=ids, matrices=tuple(matrix[rows] for matrix in self.matrices))
+
+
+def read_runs(paths: Sequence[Path]) -> Runs:
+    """Read the vectors of run folders or files, refusing what has no meaningful mean."""
+    first, *others = [
+        Runs((path,), vectors.ids, (vectors.vectors,), (_seed(path),), _settings(path))
+        for path, vectors in ((path, read_vectors(path)) for path in paths)
+    ]
+    together = [first]
+    for other in others:
+        aligned = other.in_order_of(first.ids)
+        if aligned is None:
+            raise InputError(f"{other.name} is of other nodes than {first.name}; evaluate them one by one")
+        if other.settings != first.settings:
+            raise InputError(
+                f"{other.name} was made with other settings than {first.name}; evaluate them one by one, "
+                "since a mean is over encoder seeds only"
+            )
+        together.append(aligned)
+    # Files do not say their seeds; -1 stands for that, and the vectors are numbered instead.
+    seeds = [run.seeds[0] for run in together]
+    seeds = list(range(len(seeds))) if min(seeds) < 0 else seeds
+    for place, seed in enumerate(seeds):
+        if seed in seeds[:place]:
+            twin, name = together[seeds.index(seed)].name, together[place].name
+            raise InputError(f"{name} has the same seed, {seed}, as {twin}; make it with another --seed")
+    return Runs(tuple(paths), first.ids, tuple(run.matrices[0] for run in together), tuple(seeds), first.settings)
+
+
+def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, quiet: bool) -> tuple[Graph | None, str]:
+    """Return the graph the runs are of, and if there is none, why.
+
+    It is the one given, or the one the runs remember if it is still there.
+    """
+    if given is not None:
+        graph = load_graph(given, quiet)
+        if runs.in_order_of(graph.ids) is None:
+            raise InputError(f"{given.graph} has other nodes than {runs.name}; give the graph it was made from")
+        return graph, ""
+    record = RunFolder(runs.paths[0]).read_environment().get("graph", {}).get("source")
+    if record is None:
+        return None, f"{runs.name} does not say which graph it is of"
+    try:
+        graph = load_graph(GraphSource.recorded(record, data_dir), quiet=True)
+    except InputError as error:
+        return None, str(error)
+    if runs.in_order_of(graph.ids) is None:
+        return None, f"{record['graph']} has changed since {runs.name} was made"
+    return graph, ""
+
+
+def _seed(path: Path) -> int:
+    return int(RunFolder(path).read_environment().get("seed", -1))
+
+
+def _settings(path: Path) -> Settings | None:
+    return RunFolder(path).read_config(Settings) if path.is_dir() else None

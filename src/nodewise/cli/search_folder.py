@@ -1,0 +1,73 @@
+"""The folder of a search: whose it is, and the best settings found in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from nodewise.core.errors import InputError
+from nodewise.core.files import atomic_write
+
+CHOSEN_BY = {"validation": "validation accuracy (mvgrl probe)", "links": "AUC of the graph's own edges"}
+"""The objectives, in words."""
+
+_IDENTITY = "search.json"
+
+
+def claim(folder: Path, identity: dict[str, Any]) -> None:
+    """Make the folder this search's own, or find that it is; trials of different searches must not mix."""
+    path = folder / _IDENTITY
+    try:
+        occupied = folder.exists() and any(folder.iterdir())
+        earlier = json.loads(path.read_bytes()) if occupied and path.is_file() else None
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be the folder of a search: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON: {error}") from None
+    if earlier is None:
+        if occupied:
+            raise InputError(f"{folder}: holds files that are not a search's; name a new or empty folder")
+        with atomic_write(path) as temporary:
+            temporary.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+        return
+    for name, value in identity.items():
+        if earlier.get(name) != value:
+            raise InputError(
+                f"{folder}: holds a search with {name} {earlier.get(name)!r}, not {value!r}; name another folder"
+            )
+
+
+def write_best(folder: Path, variant: str, graph: str, objective: str) -> dict[str, Any] | None:
+    """Write a variant's best confirmed settings, and above them what chose them; None if none is confirmed yet."""
+    from nodewise.core.config import to_toml
+    from nodewise.reproduce.tune import ranking
+
+    tried, confirmed = _lines(folder, "trials", variant), _lines(folder, "confirmed", variant)
+    if not (ranked := ranking(confirmed, variant)):
+        return None
+    score, settings = ranked[0]
+    path = folder / f"best-{variant}.toml"
+    header = (
+        f"# The best settings of the {variant} variant for {graph}, found by 'nodewise tune'.\n"
+        f"# Chosen by {CHOSEN_BY[objective]}: {score:.4f}, the mean over the tuning seed(s) {_seeds(confirmed)},\n"
+        f"# among {len(confirmed)} confirmed of {len(tried)} trials, which had the tuning seed(s) {_seeds(tried)}.\n"
+        "# Labels of test nodes were never read.\n"
+    )
+    with atomic_write(path) as temporary:
+        temporary.write_text(header + to_toml(settings), encoding="utf-8")
+    return {"file": str(path), "score": score, "trials": len(tried), "confirmed": len(confirmed)}
+
+
+def _lines(folder: Path, stage: str, variant: str) -> list[dict[str, Any]]:
+    """Return the lines in the order of trials, so that of equals the first wins however many processes there were."""
+    from nodewise.reproduce.tune import read_trials
+
+    found = [line for line in read_trials(folder, stage) if line["variant"] == variant]
+    return sorted(found, key=lambda line: int(line["trial"]))
+
+
+def _seeds(lines: list[dict[str, Any]]) -> str:
+    seeds = lines[0]["seeds"]
+    return f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0])

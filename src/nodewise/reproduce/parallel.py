@@ -1,0 +1,103 @@
+"""One job in several processes side by side, each doing its share, with one bar for all."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from typing import Any, Protocol
+
+import torch
+
+from nodewise.core.errors import NodewiseError
+from nodewise.core.progress import Progress, Stage
+
+
+class Work(Protocol):
+    """A job that can be shared: it opens one stage of progress and does every W-th part of it."""
+
+    def __call__(self, *, share: tuple[int, int], progress: Progress) -> None:
+        """Do the parts w, w + W, w + 2 W, ... for `share` = (w, W)."""
+
+
+def run_shares(work: Work, workers: int, progress: Progress) -> None:
+    """Run the work in `workers` fresh processes; with one, in this process.
+
+    The first error ends all of them. `work` must be picklable; CPU threads are divided among the processes.
+    """
+    if workers == 1:
+        work(share=(0, 1), progress=progress)
+        return
+    context, threads = get_context("spawn"), max(1, torch.get_num_threads() // workers)
+    processes: dict[Connection, Any] = {}
+    try:
+        for worker in range(workers):
+            reader, writer = context.Pipe(duplex=False)
+            process = context.Process(target=_run, args=(work, (worker, workers), writer, threads), daemon=True)
+            process.start()
+            writer.close()  # ours; the end of the process closes the other, and the reader learns of it
+            processes[reader] = process
+        begun = [_receive(reader, processes[reader]) for reader in processes]
+        with progress.stage(begun[0][0], sum(total for _, total in begun)) as bar:
+            active = list(processes)
+            while active:
+                ready = wait(active)
+                for reader in [each for each in active if each in ready]:
+                    steps = _receive(reader, processes[reader])
+                    if steps is None:
+                        active.remove(reader)
+                    else:
+                        bar.advance(steps)
+    finally:
+        for process in processes.values():
+            process.terminate()
+            process.join()
+
+
+def _receive(reader: Connection, process: Any) -> Any:
+    """Return what a worker sent, None once it is done; raise the error it ended with."""
+    try:
+        message = reader.recv()
+    except EOFError:
+        process.join()
+        raise NodewiseError(
+            f"a worker process ended with code {process.exitcode}, perhaps for want of memory"
+        ) from None
+    if isinstance(message, NodewiseError):
+        raise message
+    return message
+
+
+def _run(work: Work, share: tuple[int, int], writer: Connection, threads: int) -> None:
+    # An interruption reaches every process of a terminal; the first one ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(threads)
+    try:
+        work(share=share, progress=_Relay(writer))
+    except BrokenPipeError:
+        return  # the first process was killed: nobody is left to tell
+    except NodewiseError as error:
+        writer.send(error)
+    except Exception as error:
+        writer.send(NodewiseError(f"a worker process failed: {type(error).__name__}: {error}"))
+    else:
+        writer.send(None)
+
+
+class _Relay:
+    """Progress that is shown by another process."""
+
+    def __init__(self, writer: Connection) -> None:
+        self._writer = writer
+
+    @contextmanager
+    def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
+        """Tell the other process how much there is to do."""
+        self._writer.send((description, total or 0))
+        yield self
+
+    def advance(self, steps: int = 1, **values: float) -> None:
+        """Tell the other process what was done."""
+        self._writer.send(steps)

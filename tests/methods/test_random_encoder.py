@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.graphs import small_graph
+
+from nodewise.core.config import override
+from nodewise.methods.node_embedder import NodeEmbedder
+from nodewise.methods.random_encoder import random_vectors
+from nodewise.methods.settings import Settings
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("change", ["embedding.mode=graph", "embedding.mode=walks", "embedding.propagation=2"])
+def test_it_is_where_training_starts(change: str) -> None:
+    settings = override(Settings(), ["encoder.dimension=8", "training.steps=0", change])
+    untrained = NodeEmbedder(settings, seed=5, device="cpu").fit_transform(small_graph()).vectors
+    found = random_vectors(small_graph(), settings, 5, CPU)
+    assert found.shape == (30, 8)
+    np.testing.assert_array_equal(found, untrained)
+
+
+def test_each_seed_has_its_own() -> None:
+    settings = override(Settings(), ["encoder.dimension=8"])
+    first, second = (random_vectors(small_graph(), settings, seed, CPU) for seed in (0, 1))
+    assert not np.allclose(first, second)

@@ -1,0 +1,229 @@
+"""A search never sees a test label, is fair to both variants, and goes on where it was cut off."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nodewise.core.errors import InputError
+from nodewise.data.graph import Graph
+from nodewise.data.synthetic import block_model
+from nodewise.reproduce import tune
+from nodewise.reproduce.space import Space
+from nodewise.reproduce.tune import confirm, ranking, read_trials, run_trial, search, without_test_labels
+
+GRAPH = block_model(120, num_classes=3, num_features=30, seed=1)
+CPU = torch.device("cpu")
+TINY = Space(
+    common={
+        "encoder.dimension": (4, 6),
+        "views.length": (3,),
+        "loss.temperature": (0.2, 0.5, 1.0),
+        "training.batch_size": (40,),
+        "training.learning_rate": (0.01,),
+    },
+    sampler={"sampling.class_collision.alpha": (0.9, 2.0), "sampling.class_collision.clusterings": (2,)},
+    steps=2,
+)
+
+
+@pytest.fixture(autouse=True)
+def _few_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tune, "LOOKS", (1, 2))
+    monkeypatch.setattr(tune, "EMBEDDINGS", ((0, True), (2, False)))
+
+
+def lines(folder: Path, stage: str = "trials") -> list[dict[str, Any]]:
+    """What a search left, but for the time it took."""
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in read_trials(folder, stage)]
+
+
+def with_test_labels(graph: Graph, seed: int) -> Graph:
+    labels = graph.labels.copy()
+    labels[graph.split.test] = np.random.default_rng(seed).integers(0, 3, len(graph.split.test))
+    return replace(graph, labels=labels)
+
+
+def test_test_labels_are_removed_and_others_kept() -> None:
+    split, kept = GRAPH.split, without_test_labels(GRAPH).labels
+    known = np.concatenate([split.train, split.val])
+    assert np.array_equal(kept[known], GRAPH.labels[known])
+    assert set(kept[split.test]) == {0}
+    rest = np.setdiff1d(np.arange(120), np.concatenate([known, split.test]))
+    assert (kept[rest] == -1).all()
+    for seed in (0, 1):
+        assert np.array_equal(without_test_labels(with_test_labels(GRAPH, seed)).labels, kept)
+    with pytest.raises(InputError, match="needs labels and a split; try --objective links"):
+        without_test_labels(replace(GRAPH, split=None))
+
+
+def test_test_labels_change_nothing_of_what_is_chosen(tmp_path: Path) -> None:
+    chosen = []
+    for seed in (0, 1):
+        graph, folder = with_test_labels(GRAPH, seed), tmp_path / str(seed)
+        search(graph, folder, trials=2, runs=2, space=TINY, device=CPU)
+        confirm(graph, folder, top=1, runs=2, device=CPU)
+        chosen.append((lines(folder), lines(folder, "confirmed"), ranking(read_trials(folder, "confirmed"), "full")))
+    assert chosen[0] == chosen[1]
+    assert chosen[0][0]
+
+
+def test_validation_labels_do_matter(tmp_path: Path) -> None:
+    shuffled = GRAPH.labels.copy()
+    shuffled[GRAPH.split.val] = np.random.default_rng(0).permutation(shuffled[GRAPH.split.val])
+    for name, graph in (("true", GRAPH), ("shuffled", replace(GRAPH, labels=shuffled))):
+        search(graph, tmp_path / name, trials=1, runs=2, space=TINY, variants=["plain"], device=CPU)
+    assert lines(tmp_path / "true") != lines(tmp_path / "shuffled")
+
+
+def test_links_need_no_labels(tmp_path: Path) -> None:
+    bare = replace(GRAPH, labels=None, class_names=(), split=None)
+    options = {"trials": 1, "runs": 1, "space": TINY, "variants": ["plain"], "objective": "links", "device": CPU}
+    search(bare, tmp_path / "bare", **options)
+    search(GRAPH, tmp_path / "labelled", **options)
+    scores = [outcome["scores"] for line in lines(tmp_path / "bare") for outcome in line["outcomes"]]
+    assert all(0 <= score <= 1 for pair in scores for score in pair)
+    assert lines(tmp_path / "bare") == lines(tmp_path / "labelled")
+
+
+def test_both_variants_get_the_same_trials_and_tuning_seeds_only(tmp_path: Path) -> None:
+    search(GRAPH, tmp_path, trials=3, runs=2, space=TINY, device=CPU)
+    confirm(GRAPH, tmp_path, top=2, runs=3, device=CPU)
+    tried, confirmed = lines(tmp_path), lines(tmp_path, "confirmed")
+    assert [(line["variant"], line["trial"]) for line in tried] == [(v, n) for n in range(3) for v in ("full", "plain")]
+    assert [line["variant"] for line in confirmed] == ["full", "full", "plain", "plain"]
+    seeds = [{seed for line in group for seed in line["seeds"]} for group in (tried, confirmed)]
+    assert min(seeds[0] | seeds[1]) >= 1000
+    assert not seeds[0] & seeds[1], "what is confirmed must be confirmed with new seeds"
+    for line in tried + confirmed:
+        assert [(o["training.steps"], o["embedding.propagation"]) for o in line["outcomes"]] == [
+            (1, 0),
+            (1, 2),
+            (2, 0),
+            (2, 2),
+        ]
+        assert {len(outcome["scores"]) for outcome in line["outcomes"]} == {len(line["seeds"])}
+
+
+def test_a_look_on_the_way_is_the_training_that_ends_there() -> None:
+    long = TINY.draw("full", 0, 0)
+    short = replace(long, training=replace(long.training, steps=1))
+    seeds = [1000, 1001]
+    on_the_way = run_trial(without_test_labels(GRAPH), long, seeds, CPU, "validation")
+    at_the_end = run_trial(without_test_labels(GRAPH), short, seeds, CPU, "validation")
+    assert on_the_way[:2] == at_the_end
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """Count the trials that are run, and be killed in the middle of the one at `deadline`."""
+    state: dict[str, Any] = {"run": 0, "deadline": None}
+    original = tune.run_trial
+
+    def run(*arguments: Any) -> list[dict[str, Any]]:
+        if state["run"] == state["deadline"]:
+            raise Killed
+        state["run"] += 1
+        return original(*arguments)
+
+    monkeypatch.setattr(tune, "run_trial", run)
+    return state
+
+
+def test_a_search_that_was_killed_goes_on_without_repeating(tmp_path: Path, counted: dict[str, Any]) -> None:
+    options = {"trials": 2, "runs": 1, "space": TINY, "device": CPU}
+    search(GRAPH, tmp_path / "whole", **options)
+    assert counted["run"] == 4
+    counted.update(run=0, deadline=3)
+    with pytest.raises(Killed):
+        search(GRAPH, tmp_path / "cut", **options)
+    assert len(lines(tmp_path / "cut")) == 3
+    counted.update(run=0, deadline=None)
+    search(GRAPH, tmp_path / "cut", **options)
+    assert counted["run"] == 1
+    assert lines(tmp_path / "cut") == lines(tmp_path / "whole")
+    search(GRAPH, tmp_path / "cut", **options | {"trials": 3})
+    assert counted["run"] == 3
+    assert lines(tmp_path / "cut")[:4] == lines(tmp_path / "whole")
+
+
+def test_a_line_that_was_cut_off_is_left_out_and_done_again(tmp_path: Path, counted: dict[str, Any]) -> None:
+    options = {"trials": 2, "runs": 1, "space": TINY, "device": CPU}
+    search(GRAPH, tmp_path, **options)
+    (path,) = tmp_path.glob("*.jsonl")
+    before, text = lines(tmp_path), path.read_text()
+    path.write_text(text[:-100])
+    assert lines(tmp_path) == before[:3]
+    counted.update(run=0)
+    search(GRAPH, tmp_path, **options)
+    # The new line must not be glued to the remains of the old one.
+    assert counted["run"] == 1
+    assert lines(tmp_path) == before
+
+
+def test_processes_share_the_trials_out(tmp_path: Path, counted: dict[str, Any]) -> None:
+    for worker in range(3):
+        search(GRAPH, tmp_path, trials=2, runs=1, space=TINY, device=CPU, share=(worker, 3))
+    assert counted["run"] == 4
+    assert len({(line["variant"], line["trial"]) for line in lines(tmp_path)}) == 4
+    assert len(list(tmp_path.glob("trials-*.jsonl"))) == 3
+
+
+def test_no_trial_begins_after_the_time_is_up(tmp_path: Path, counted: dict[str, Any]) -> None:
+    search(GRAPH, tmp_path, trials=2, runs=1, space=TINY, device=CPU, until=0.0)
+    assert counted["run"] == 0
+    assert lines(tmp_path) == []
+
+
+def written(folder: Path, stage: str, scores: dict[tuple[str, int], list[list[float]]]) -> None:
+    """Write a stage by hand: for each (variant, trial) the scores of its outcomes."""
+    keys = ("training.steps", "embedding.propagation", "embedding.unit_length")
+    with (folder / f"{stage}-0.jsonl").open("w") as file:
+        for (variant, number), outcomes in scores.items():
+            settings = tune.config.to_mapping(TINY.draw(variant, number, 0))
+            rows = [
+                dict(zip(keys, (step, 2, False), strict=True)) | {"scores": s} for step, s in enumerate(outcomes, 1)
+            ]
+            line = {"variant": variant, "trial": number, "settings": settings, "outcomes": rows}
+            file.write(json.dumps(line) + "\n")
+
+
+def test_the_best_by_their_best_mean_are_confirmed(tmp_path: Path, counted: dict[str, Any]) -> None:
+    scores = {
+        ("full", 0): [[0.5, 0.5], [0.7, 0.7]],
+        ("full", 1): [[0.9, 0.1], [0.6, 0.6]],  # a single lucky seed does not count
+        ("full", 2): [[0.8, 0.8], [0.1, 0.1]],
+        ("full", 3): [],
+        ("plain", 5): [[0.2, 0.2]],
+    }
+    written(tmp_path, "trials", scores)
+    confirm(GRAPH, tmp_path, top=2, runs=1, device=CPU)
+    assert [(line["variant"], line["trial"]) for line in lines(tmp_path, "confirmed")] == [
+        ("full", 2),
+        ("full", 0),
+        ("plain", 5),
+    ]
+    for line in lines(tmp_path, "confirmed"):
+        assert line["settings"] == tune.config.to_mapping(TINY.draw(line["variant"], line["trial"], 0))
+    assert counted["run"] == 3
+
+
+def test_ranking_is_by_the_mean_and_names_complete_settings(tmp_path: Path) -> None:
+    written(
+        tmp_path, "confirmed", {("full", 0): [[0.5, 0.7], [0.9, 0.1]], ("full", 1): [[0.8, 0.8]], ("plain", 0): [[1.0]]}
+    )
+    ranked = ranking(read_trials(tmp_path, "confirmed"), "full")
+    assert [round(score, 6) for score, _ in ranked] == [0.8, 0.6, 0.5]
+    best = ranked[0][1]
+    base = TINY.draw("full", 1, 0)
+    assert (best.training.steps, best.embedding.propagation, best.embedding.unit_length) == (1, 2, False)
+    assert (best.sampling, best.encoder, best.loss) == (base.sampling, base.encoder, base.loss)

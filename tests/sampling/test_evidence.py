@@ -1,0 +1,135 @@
+"""Clusterings of perturbed copies: exact pieces, and evidence that is worth something without a label."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from tests.graphs import random_graph, small_graph
+
+from nodewise.core import rng
+from nodewise.data.synthetic import block_model
+from nodewise.encoders.features import Features
+from nodewise.sampling import evidence
+from nodewise.sampling.evidence import Consensus, consensus, kmeans
+from nodewise.views.topology import Topology
+
+KEY = rng.key(0, "evidence")
+
+
+def blobs(count: int = 200, groups: int = 5) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(2)
+    centres = 2.5 * torch.randn(groups, 3, generator=generator)
+    return centres[torch.arange(count) % groups] + torch.randn(count, 3, generator=generator)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4, 25])
+def test_kmeans_is_lloyds_algorithm_from_distinct_random_points(steps: int) -> None:
+    points = blobs()
+    start = points[rng.permutation(KEY, 200)[:6]]
+    assert len({tuple(row) for row in start.tolist()}) == 6
+    found = kmeans(points, 6, steps, KEY)
+    if steps == 0:
+        expected = torch.cdist(points, start).argmin(1).numpy()
+    else:
+        lloyd = KMeans(6, init=start.numpy(), n_init=1, max_iter=steps, tol=0.0, algorithm="lloyd")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            expected = lloyd.fit(points.numpy()).predict(points.numpy())
+    assert np.array_equal(found.numpy(), expected)
+    assert len(set(found.tolist())) == 6
+
+
+def test_kmeans_with_as_many_clusters_as_points_or_equal_points() -> None:
+    points = blobs(7)
+    assert sorted(kmeans(points, 7, 3, KEY).tolist()) == list(range(7))
+    assert len(set(kmeans(torch.ones(9, 3), 4, 3, KEY).tolist())) == 1
+
+
+def test_descriptions_are_unit_vectors_whose_products_are_shares_of_agreement() -> None:
+    generator = torch.Generator().manual_seed(0)
+    own = torch.randint(0, 3, (2, 11, 5), generator=generator)
+    found = Consensus(own + 3 * torch.arange(5), 15)
+    nodes = torch.tensor([[0, 3, 10, 3], [1, 2, 4, 9]])
+    described = found.of(nodes)
+    assert described.shape == (2, 4, 15)
+    for run in range(2):
+        for i, left in enumerate(nodes[run].tolist()):
+            for j, right in enumerate(nodes[run].tolist()):
+                agreeing = sum(int(own[run, left, r]) == int(own[run, right, r]) for r in range(5))
+                assert abs(float(described[run, i] @ described[run, j]) - agreeing / 5) < 1e-6
+    assert torch.equal(found.of(nodes.view(2, 2, 2)), described.view(2, 2, 2, 15))
+
+
+def test_each_clustering_has_its_own_range_of_numbers() -> None:
+    graph = random_graph(60, 150, num_features=20, sparse=True)
+    found = consensus(Features(graph), Topology.of(graph), torch.tensor([3]), 4)
+    assert found.clusters.shape == (1, 60, 4)
+    assert found.width == 4 * 24
+    for number in range(4):
+        used = set(found.clusters[0, :, number].tolist())
+        assert used <= set(range(24 * number, 24 * (number + 1)))
+        assert len(used) > 1
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_it_is_a_function_of_the_seed_and_a_stack_is_its_runs(sparse: bool) -> None:
+    graph = random_graph(60, 150, num_features=20, sparse=sparse)
+    features, topology = Features(graph), Topology.of(graph)
+    stacked = consensus(features, topology, torch.tensor([3, 4]), 3)
+    for place, seed in enumerate((3, 4)):
+        alone = consensus(features, topology, torch.tensor([seed]), 3)
+        assert torch.equal(stacked.clusters[place], alone.clusters[0])
+        more = consensus(features, topology, torch.tensor([seed]), 4)
+        assert torch.equal(more.clusters[..., :3], alone.clusters)
+    assert not torch.equal(stacked.clusters[0], stacked.clusters[1])
+    assert not torch.equal(stacked.clusters[0, :, 0], stacked.clusters[0, :, 1] - 24)
+
+
+def test_projection_is_the_leading_part_of_a_singular_value_decomposition() -> None:
+    graph = random_graph(90, 100, num_features=80, sparse=True, seed=1)
+    features = Features(graph)
+    kept = rng.uniform(rng.fold(KEY, 0), torch.arange(80)) < 0.5
+    weighted = torch.as_tensor(graph.features.toarray()) * features.inverse_document_frequency() * kept
+    rows = torch.nn.functional.normalize(weighted, dim=-1)
+    found = evidence._principal(features, KEY)
+    # 64 components hold all of the 40 or so columns that are left, so distances are those of the whole.
+    assert 25 < int(kept.sum()) < 55
+    assert found.shape == (90, 64)
+    assert torch.allclose(found @ found.T, rows @ rows.T, atol=1e-4)
+
+
+def test_thinning_keeps_edges_whole_and_about_seven_in_ten() -> None:
+    topology = Topology.of(random_graph(300, 3000, seed=2))
+    dense = evidence._thinned(topology, KEY).to_dense()
+    assert torch.allclose(dense, dense.T)
+    joined = dense.fill_diagonal_(0) > 0
+    nodes = torch.arange(300)
+    before = topology.has_edge(nodes.unsqueeze(-1), nodes)
+    assert not (joined & ~before).any()
+    assert abs(float(joined.sum() / before.sum()) - 0.7) < 0.03
+
+
+def test_agreement_finds_nodes_of_a_planted_class() -> None:
+    graph = block_model(300, num_classes=3, homophily=0.75, noise=0.8, num_features=300, average_degree=6, seed=0)
+    found = consensus(Features(graph), Topology.of(graph), torch.tensor([0]), 8)
+    described = found.of(torch.arange(300).unsqueeze(0))[0]
+    one, other = torch.triu_indices(300, 300, offset=1)
+    agreement = (described[one] * described[other]).sum(-1)
+    same = torch.as_tensor(graph.labels)
+    same = (same[one] == same[other]).double()
+    top = agreement.argsort(descending=True)[: len(one) // 20]
+    assert abs(float(same.mean()) - 1 / 3) < 0.01
+    assert float(same[top].mean()) > 0.7
+    # Not by naming neighbours: pairs without an edge are found as well.
+    apart = ~Topology.of(graph).has_edge(one, other)
+    assert float(same[top][apart[top]].mean()) > 0.7
+
+
+def test_graphs_with_hardly_anything_in_them_are_described_without_nan() -> None:
+    for graph in (random_graph(5, 3, num_features=1), small_graph()):
+        found = consensus(Features(graph), Topology.of(graph), torch.tensor([0]), 3)
+        described = found.of(torch.arange(graph.num_nodes).unsqueeze(0))
+        assert torch.allclose(described.norm(dim=-1), torch.ones(1, graph.num_nodes))

@@ -1,0 +1,46 @@
+import pytest
+
+from nodewise.core import config
+from nodewise.core.errors import InputError
+from nodewise.sampling.settings import CollisionSettings, RivalSettings, SamplingSettings, WeightSettings
+
+
+@pytest.mark.parametrize("alpha", [0.0, -0.9, float("nan")])
+def test_alpha_is_positive_and_an_example_is_given(alpha: float) -> None:
+    with pytest.raises(InputError, match=rf"alpha is {alpha:g}; .* above 0, such as 0\.9"):
+        CollisionSettings(alpha=alpha)
+    CollisionSettings(alpha=0.1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (CollisionSettings, "hops", 0),
+        (CollisionSettings, "neighbours", 0),
+        (CollisionSettings, "mixup", -1),
+        (CollisionSettings, "clusterings", 0),
+        (CollisionSettings, "hidden", -1),
+        (CollisionSettings, "steps", -1),
+        (CollisionSettings, "learning_rate", 0.0),
+        (WeightSettings, "temperature", 0.0),
+        (RivalSettings, "share", 0.0),
+        (RivalSettings, "share", 1.1),
+        (RivalSettings, "concentration", -0.1),
+        (RivalSettings, "positive_prior", 1.0),
+        (RivalSettings, "quantile", -0.1),
+    ],
+)
+def test_values_that_make_no_sense_are_refused_by_name(kind: type, name: str, value: float) -> None:
+    with pytest.raises(InputError, match=name) as caught:
+        kind(**{name: value})
+    assert f"is {value:g}" in str(caught.value)
+
+
+def test_errors_from_a_file_name_the_section() -> None:
+    with pytest.raises(InputError, match=r"mine\.toml: \[class_collision\] alpha is 0"):
+        config.from_mapping(SamplingSettings, {"class_collision": {"alpha": 0.0}}, "mine.toml")
+
+
+def test_the_three_switches_are_on_by_default() -> None:
+    chosen = SamplingSettings()
+    assert (chosen.strategy, chosen.collision, chosen.dpp, chosen.weights) == ("adaptive", True, True, True)

@@ -1,0 +1,162 @@
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tests.graphs import random_graph
+from tests.training.test_step import GRAPH, learner
+
+from nodewise.core.errors import NodewiseError
+from nodewise.encoders.build import build_encoder
+from nodewise.sampling.oracle import Oracle
+from nodewise.training.loop import Callbacks, prepare, train
+from nodewise.training.step import Learner
+
+RECORD = {"step", "loss", "negatives", "empty", "moved", "effective_rank", "logdet_gap"}
+
+
+def records(*changes: str) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = []
+    train(learner(*changes), Callbacks(log=lines.append))
+    return lines
+
+
+def test_records_say_what_the_sampler_did() -> None:
+    lines = records("training.steps=8", "training.log_every=3")
+    assert [line["step"] for line in lines] == [0, 3, 6, 7]
+    for line in lines:
+        assert set(line) == RECORD
+        numbers = {name: value for name, value in line.items() if name != "step"}
+        assert {tuple(value.shape) for value in numbers.values()} == {(3,)}
+        assert all(torch.isfinite(value).all() for value in numbers.values())
+        assert ((line["moved"] >= 0) & (line["moved"] <= 1)).all()
+        assert ((line["negatives"] > 0) & (line["negatives"] < 20)).all()
+        assert ((line["effective_rank"] > 1) & (line["effective_rank"] <= 20)).all()
+
+
+def test_a_stage_that_is_off_is_not_recorded() -> None:
+    lines = records("training.steps=1", "sampling.collision=false", "sampling.dpp=false")
+    assert set(lines[0]) == RECORD - {"moved", "effective_rank", "logdet_gap"}
+    # Every other node of the batch of 20 is a negative.
+    assert torch.equal(lines[0]["negatives"], torch.full((3,), 19.0))
+    assert torch.equal(lines[0]["empty"], torch.zeros(3))
+
+
+def test_empty_sets_are_counted() -> None:
+    lines = records("training.steps=1", "sampling.class_collision.alpha=1e-9")
+    assert torch.equal(lines[0]["empty"], torch.ones(3))
+    assert torch.equal(lines[0]["moved"], torch.ones(3))
+    assert torch.equal(lines[0]["loss"], torch.zeros(3))
+
+
+@pytest.mark.parametrize(("log_every", "named"), [(1, 1), (4, 4), (100, 5)])
+def test_a_loss_that_is_not_finite_names_the_step(log_every: int, named: int) -> None:
+    changes = ("training.learning_rate=1e30", "training.steps=6", f"training.log_every={log_every}")
+    with pytest.raises(NodewiseError, match=rf"not finite at step {named}; lower training\.learning_rate") as caught:
+        train(learner(*changes))
+    assert "\n" not in str(caught.value)
+
+
+def test_what_goes_astray_while_somebody_watches_is_named_too() -> None:
+    # Diagnostics come after the step and see its weights.
+    with pytest.raises(NodewiseError, match="not finite at step 0"):
+        records("training.learning_rate=1e30", "training.steps=6")
+
+
+def test_no_steps_leave_the_untrained_encoder() -> None:
+    one = learner("training.steps=0")
+    assert train(one) == 0
+    untrained = build_encoder(GRAPH.num_features, one.settings.encoder, one.seeds)
+    assert all(map(torch.equal, one.encoder.parameters(), untrained.parameters()))
+
+
+def test_the_observer_looks_before_every_step_and_after_the_last() -> None:
+    seen: list[int] = []
+    weights = []
+
+    def look(step: int, now: Learner) -> None:
+        seen.append(step)
+        weights.append(next(now.encoder.parameters()).detach().clone())
+
+    assert train(learner("training.steps=4"), Callbacks(look=look)) == 4
+    assert seen == [0, 1, 2, 3, 4]
+    assert not any(torch.equal(one, other) for one, other in pairwise(weights))
+
+
+def test_who_watches_changes_nothing() -> None:
+    watched, unwatched = learner("training.steps=4"), learner("training.steps=4")
+    train(watched, Callbacks(log=lambda record: None, look=lambda step, now: None))
+    train(unwatched)
+    assert all(map(torch.equal, watched.encoder.parameters(), unwatched.encoder.parameters()))
+
+
+def test_the_bar_moves_once_a_step_and_shows_the_loss() -> None:
+    shown: list[float] = []
+
+    class Bar:
+        def advance(self, steps: int = 1, **values: float) -> None:
+            shown.append(values["loss"])
+
+    class Watching:
+        @contextmanager
+        def stage(self, description: str, total: int | None = None) -> Iterator[Bar]:
+            assert (description, total) == ("training", 5)
+            yield Bar()
+
+    train(learner("training.steps=5"), Callbacks(progress=Watching()))
+    assert len(shown) == 5
+    assert all(map(math.isfinite, shown))
+
+
+def test_labels_are_never_involved() -> None:
+    changes = ("training.steps=4", "training.patience=2", "training.monitor_every=1")
+    labelled = [
+        replace(GRAPH, labels=np.random.default_rng(seed).integers(0, 3, 80), class_names=(0, 1, 2)) for seed in (0, 1)
+    ]
+    trained = [learner(*changes, graph=graph) for graph in (GRAPH, *labelled)]
+    for one in trained:
+        train(one)
+    for one in trained[1:]:
+        assert all(map(torch.equal, trained[0].encoder.parameters(), one.encoder.parameters()))
+
+
+def test_held_out_nodes_only_where_early_stopping_needs_them() -> None:
+    def nodes_seen(*changes: str) -> set[int]:
+        one = learner(*changes, "training.steps=40", "sampling.dpp=false", "sampling.collision=false", seeds=[5])
+        seen: set[int] = set()
+        strategy = one.strategy
+
+        class Spy(type(strategy)):  # type: ignore[misc]
+            def __call__(self, candidates):  # type: ignore[no-untyped-def]
+                seen.update(candidates.query_nodes.flatten().tolist())
+                return super().__call__(candidates)
+
+        train(replace(one, strategy=Spy(strategy.settings)))
+        return seen
+
+    assert nodes_seen() == set(range(80))
+    assert len(nodes_seen("training.patience=40", "training.monitor_every=1")) == 72
+
+
+def test_a_strategy_may_be_handed_over() -> None:
+    settings = learner("sampling.collision=true").settings
+    oracle = Oracle(settings.sampling, torch.arange(80) % 2)
+    one = prepare(GRAPH, settings, [5], torch.device("cpu"), oracle)
+    assert one.strategy is oracle
+    assert one.consensus is None
+    lines: list[dict[str, Any]] = []
+    train(
+        replace(one, settings=replace(settings, training=replace(settings.training, steps=1))),
+        Callbacks(log=lines.append),
+    )
+    assert float(lines[0]["negatives"]) < 19
+
+
+def test_a_tiny_graph_trains_with_patience_though_nothing_can_be_held_out() -> None:
+    tiny = random_graph(12, 30, seed=2)
+    assert train(learner("training.steps=3", "training.patience=1", "training.monitor_every=1", graph=tiny)) == 3
