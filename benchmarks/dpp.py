@@ -50,15 +50,18 @@ def embeddings(items: int, dimension: int) -> Tensor:
 
 
 def fastest_calls(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Return the seconds of each call's fastest run, after one warm-up, the calls taking turns."""
+    """Return the seconds of each call's fastest run; calls take turns, three runs each.
+
+    The first run of a turn absorbs compilation, and the threads of the call before, which spin for a while.
+    """
     best = dict.fromkeys(calls, float("inf"))
-    for number in range(rounds + 1):
+    for _ in range(rounds):
         for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            if torch.cuda.is_available():
-                torch.cuda.synchronize()
-            if number > 0:
+            for _ in range(3):
+                start = time.perf_counter()
+                call()
+                if torch.cuda.is_available():
+                    torch.cuda.synchronize()
                 best[name] = min(best[name], time.perf_counter() - start)
     return best
 
@@ -178,7 +181,7 @@ def main() -> None:
     parser.add_argument("--dimension", type=int, default=512, help="embedding size")
     parser.add_argument("--size", type=float, default=None, help="expected size; default: the kernel as it is")
     parser.add_argument("--draws", type=int, default=4, help="draws shared by the queries")
-    parser.add_argument("--rounds", type=int, default=10, help="timed rounds, of which the fastest counts")
+    parser.add_argument("--rounds", type=int, default=6, help="turns of three runs, of which the fastest counts")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
     result = measure(args)
