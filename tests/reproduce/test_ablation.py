@@ -39,7 +39,6 @@ def test_a_grid_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ablation.run_grid(GRAPH, {"full": SMALL}, path, runs=3, device=CPU, stack=2)
     with path.open("a") as file:
         file.write("block model,full,3,0.5")  # cut off in mid-write
-    path.write_text(path.read_text() + "\n")
     ablation.run_grid(GRAPH, rows, path, runs=3, device=CPU, stack=2)
     assert measured == [("full", (0, 1)), ("full", (2,)), ("without all", (0, 1)), ("without all", (2,))]
     again = path.read_text()

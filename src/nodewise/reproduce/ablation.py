@@ -120,11 +120,13 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """Append rows in one write, after the header if the file is new."""
-    new = not path.exists()
+    before = path.read_bytes() if path.exists() else b""
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
-        if new:
+        if not before:
             writer.writeheader()
+        elif not before.endswith(b"\n"):
+            file.write("\n")  # a row cut off by a kill must not swallow the next
         writer.writerows(rows)
 
 
