@@ -6,8 +6,9 @@ The names below are imported when first used, so that ``import nodewise`` is qui
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
+
+from nodewise.core.version import __version__
 
 if TYPE_CHECKING:
     from nodewise.data.datasets import load_dataset
@@ -25,11 +26,6 @@ _HOMES = {
     "load_dataset": "nodewise.data.datasets",
     "read_graph": "nodewise.data.read",
 }
-
-try:
-    __version__ = version("nodewise")
-except PackageNotFoundError:  # run from a source tree that was never installed
-    __version__ = "0+uninstalled"
 
 
 def __getattr__(name: str) -> object:

@@ -46,4 +46,4 @@ def test_larger_graphs_need_more():
     small, large = path(10), path(10_000)
     assert embedding_bytes(large) > embedding_bytes(small)
     assert embedding_seconds(large) > embedding_seconds(small)
-    assert embedding_seconds(Graph.from_edges([], [])) > 0
+    assert embedding_seconds(Graph.from_edges([], [])) == 0

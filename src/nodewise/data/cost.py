@@ -30,13 +30,14 @@ def stored_features(graph: Graph) -> int:
     return graph.num_nodes * graph.num_features
 
 
-def embedding_bytes(graph: Graph, batch: int = 1000, walk_nodes: int = 26, dimensions: int = 512) -> int:
+def embedding_bytes(graph: Graph, batch: int = 500, walk_nodes: int = 26, dimensions: int = 512) -> int:
     """Estimate the peak memory of embedding, with B = batch, w = walk nodes, d = dimensions, in float32.
 
     graph + weights, gradients and Adam's moments, 4 (F d + d²) + two views of two layers with gradients,
     8 B w d + 2 B w² + X W and its gradient, 4 min(N, B w) d + scores, 4 B² + hidden and final vectors, 2 N d.
     """
     nodes, d = graph.num_nodes, dimensions
+    batch = min(batch, nodes)
     numbers = (
         4 * (graph.num_features * d + d * d)
         + 8 * batch * walk_nodes * d
@@ -50,10 +51,10 @@ def embedding_bytes(graph: Graph, batch: int = 1000, walk_nodes: int = 26, dimen
 
 def embedding_seconds(
     graph: Graph,
-    batch: int = 1000,
+    batch: int = 500,
     walk_nodes: int = 26,
     dimensions: int = 512,
-    steps: int = 100,
+    steps: int = 40,
     flops: float = 1e11,
 ) -> float:
     """Estimate the time of `steps` training steps and one pass over the whole graph, at `flops` a second.
@@ -62,7 +63,9 @@ def embedding_seconds(
     H W (2 d² a walk node) and two propagations (4 w² d a walk), and the scores (2 B² d, thrice). The last
     pass is 2 (Z d + N d² + 4 E d) for Z stored features in all. The default speed is that of two CPU cores.
     """
-    nodes, d, walked = graph.num_nodes, dimensions, batch * walk_nodes
+    nodes, d = graph.num_nodes, dimensions
+    batch = min(batch, nodes)
+    walked = batch * walk_nodes
     stored = stored_features(graph)
     view = 2 * min(nodes, walked) * (stored / max(nodes, 1)) * d + 2 * walked * d * d + 4 * walked * walk_nodes * d
     step = 2 * 3 * view + 3 * 2 * batch**2 * d

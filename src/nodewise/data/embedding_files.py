@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nodewise import __version__
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
+from nodewise.core.version import __version__
 from nodewise.data.arrays import load_npy
 from nodewise.data.columns import ID_NAMES, ColumnFile, column_called
 from nodewise.data.delimited import TextColumns

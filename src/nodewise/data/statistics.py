@@ -31,7 +31,7 @@ class Homophily(NamedTuple):
         )
 
 
-def describe(graph: Graph, *, batch: int = 1000, walk_nodes: int = 26, dimensions: int = 512) -> dict[str, Any]:
+def describe(graph: Graph, *, batch: int = 500, walk_nodes: int = 26, dimensions: int = 512) -> dict[str, Any]:
     """Return the facts that `nodewise inspect` prints.
 
     The memory and time of embedding are rough; `nodewise.data.cost` has the formulas behind them.
