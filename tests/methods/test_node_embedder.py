@@ -17,7 +17,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.runs import RunFolder
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
-from nodewise.methods.node_embedder import NodeEmbedder, choose_device
+from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
 
 MODES = ("graph", "walks")
@@ -252,9 +252,3 @@ def test_a_run_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     run.weights.write_bytes(weights)
     run.write_config(config.override(run.read_config(Settings), ["encoder.dimension=9"]))
     assert "the weights do not fit the settings in config.toml" in refusal(lambda: NodeEmbedder.load(run.path))
-
-
-def test_a_device_that_is_not_there_is_refused() -> None:
-    assert "device 'tpu' cannot be used here" in refusal(lambda: choose_device("tpu"))
-    assert choose_device("cpu") == torch.device("cpu")
-    assert choose_device("auto").type in ("cpu", "cuda")

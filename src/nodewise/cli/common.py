@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,6 @@ from nodewise.core.runs import RunFolder
 
 if TYPE_CHECKING:
     from nodewise.data.embeddings import Embeddings
-    from nodewise.methods.settings import Settings
 
 GraphName = Annotated[
     str, typer.Argument(metavar="GRAPH", help="A data set (citeseer, cora, pubmed) or a file of edges.")
@@ -101,17 +100,29 @@ def read_vectors(run_or_file: Path) -> Embeddings:
     return read_embeddings(run_or_file)
 
 
-def load_settings(config_file: Path | None, preset: str | None, assignments: list[str] | None) -> Settings:
-    """Return the settings: a preset or the defaults, or a file's, with ``--set`` applied on top."""
+def load_settings(
+    config_file: Path | None,
+    preset: str | None,
+    assignments: list[str] | None,
+    *,
+    estimator: Any = None,
+    dataset: str = "",
+) -> Any:
+    """Return a method's settings: its own for the data set, a preset, or a file's, with ``--set`` applied on top."""
     from nodewise.core import config
     from nodewise.methods.settings import Settings
 
+    kind: type[Any] = estimator.settings_class if estimator is not None else Settings
     if config_file is not None and preset is not None:
         raise InputError("--config and --preset both say where to start; give one of them")
     if config_file is not None:
-        settings = config.load_toml(Settings, config_file)
+        settings = config.load_toml(kind, config_file)
+    elif preset is not None:
+        if kind is not Settings:
+            raise InputError(f"--preset {preset}: only the method 'nodewise' has presets; change settings with --set")
+        settings = Settings.preset(preset)
     else:
-        settings = Settings.preset(preset) if preset is not None else Settings()
+        settings = estimator.settings_for(dataset) if estimator is not None else Settings()
     return config.override(settings, assignments or [])
 
 

@@ -19,10 +19,11 @@ from nodewise.cli.common import (
     load_settings,
     print_json,
 )
-from nodewise.cli.embed import METHODS, summarise, train
+from nodewise.cli.embed import summarise, train
 from nodewise.cli.evaluate import print_reports, score, to_dict
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.core.runs import RunFolder
+from nodewise.methods.catalogue import find
 
 if TYPE_CHECKING:
     from nodewise.evaluation.summary import Report
@@ -59,8 +60,7 @@ def demo(
     source, settings = GraphSource("citeseer", data_dir=data_dir), load_settings(None, None, set)
     with RunFolder.staged(output) as run:
         graph = load_graph(source, quiet)
-        estimator = METHODS.get("nodewise")
-        train(estimator, graph, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet)
+        train(find("nodewise"), graph, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet)
     headline = score([output], device=device, data_dir=data_dir, quiet=quiet)
     # scikit-learn's classifier is the one most people know.
     familiar = score([output], probe="sklearn", metrics=("accuracy",), device=device, data_dir=data_dir, quiet=True)

@@ -31,18 +31,16 @@ from nodewise.cli.common import (
 )
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
-from nodewise.core.registry import Registry
 from nodewise.core.runs import RunFolder
+from nodewise.methods.catalogue import Card, find
 
 if TYPE_CHECKING:
     from nodewise.data.graph import Graph
-    from nodewise.methods.settings import Settings
-
-METHODS: Registry[Any] = Registry("method")
-METHODS.register("nodewise", "nodewise.methods.node_embedder:NodeEmbedder")
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.")]
-Method = Annotated[str, typer.Option("--method", "-m", metavar="NAME", help="The method to train.")]
+Method = Annotated[
+    str, typer.Option("--method", "-m", metavar="NAME", help="The method to train; 'nodewise methods' lists them.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -50,6 +48,7 @@ def register(app: typer.Typer) -> None:
     tries = examples(
         "embed citeseer -o runs/first",
         "embed edges.csv --features nodes.parquet -o runs/mine --seed 1",
+        "embed citeseer -o runs/dgi --method dgi",
         "embed edges.csv -o runs/plain --set sampling.dpp=false --set training.steps=50",
     )
     app.command(epilog=tries)(grouped(embed))
@@ -77,13 +76,14 @@ def embed(
 
     Labels, given or part of a data set, are never read by training; they are kept in the run for 'evaluate'.
     """
-    estimator = METHODS.get(method)
-    settings = load_settings(config, preset, set)
+    card = find(method, with_labels=False)
     use_threads(threads)
     source = GraphSource(graph, features, labels, data_dir, edges, tables)
+    estimator = card.load()
+    settings = load_settings(config, preset, set, estimator=estimator, dataset=graph if source.is_data_set else "")
     with RunFolder.staged(output) as run:
         data = load_graph(source, quiet)
-        train(estimator, data, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet)
+        train(card, data, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet)
     summary = summarise(RunFolder(output))
     if json:
         print_json(summary)
@@ -93,25 +93,26 @@ def embed(
 
 
 def train(
-    estimator: Any,
+    card: Card,
     graph: Graph,
     run: RunFolder,
     *,
     source: GraphSource,
-    settings: Settings,
+    settings: Any,
     seed: int,
     device: str,
     quiet: bool,
 ) -> None:
-    """Train an estimator on a graph without its labels and leave everything in the run folder."""
+    """Train a method on a graph without its labels and leave everything in the run folder."""
     from nodewise.cli.labels import unlabelled, write_labels
     from nodewise.core.progress import for_terminal
 
-    model = estimator(settings=settings, seed=seed, device=device)
+    model = card.load()(settings=settings, seed=seed, device=device)
     model.fit(unlabelled(graph), run=run, progress=for_terminal(quiet))
     model.save(run.path)
     nodes, dimensions = model.embeddings_.vectors.shape
     run.write_environment(
+        method=card.name,
         seed=seed,
         graph={
             "name": graph.name,

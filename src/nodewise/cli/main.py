@@ -22,6 +22,7 @@ from nodewise.cli import (
     embed,
     evaluate,
     inspect,
+    methods,
     neighbors,
     planned,
     reproduce,
@@ -37,7 +38,20 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _module in (demo, inspect, embed, transform, evaluate, classify, neighbors, tune, reproduce, strategies, config):
+for _module in (
+    demo,
+    inspect,
+    embed,
+    transform,
+    evaluate,
+    classify,
+    neighbors,
+    tune,
+    reproduce,
+    methods,
+    strategies,
+    config,
+):
     _module.register(app)
 planned.register(app)
 

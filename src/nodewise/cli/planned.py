@@ -9,7 +9,6 @@ from nodewise.core.errors import InputError
 _PLANNED = {
     "convert": "write a graph as a memory-mapped store.",
     "report": "make an offline interactive page of a run.",
-    "methods": "list the methods.",
 }
 
 

@@ -54,9 +54,9 @@ def reproduce(
 
     from nodewise.core import config
     from nodewise.data.datasets import load_dataset
-    from nodewise.methods.node_embedder import choose_device
     from nodewise.methods.settings import Settings
     from nodewise.reproduce.ablation import read_rows, rows_of, run_grid, table
+    from nodewise.training.device import choose_device
 
     names = [name.strip() for name in datasets.split(",")]
     for name in names:

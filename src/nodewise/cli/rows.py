@@ -14,9 +14,9 @@ from nodewise.evaluation.evaluate import METRICS, evaluate_embeddings
 from nodewise.evaluation.inputs import Matrix
 from nodewise.evaluation.links import link_prediction
 from nodewise.evaluation.summary import Report, Summary
-from nodewise.methods.node_embedder import choose_device
 from nodewise.methods.random_encoder import random_vectors
 from nodewise.methods.settings import Settings
+from nodewise.training.device import choose_device
 
 _RANDOM_SPLITS = 10
 _LINKS = "link_auc"

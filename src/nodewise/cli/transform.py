@@ -51,11 +51,12 @@ def transform(
     The graph may be one that training never saw; its nodes need the same features in the same order.
     """
     from nodewise.core.runs import RunFolder
-    from nodewise.methods.node_embedder import NodeEmbedder
+    from nodewise.methods.catalogue import find
 
     folder = RunFolder.open(run)
     data = load_graph(GraphSource(graph, features, None, data_dir, edges, tables), quiet)
-    embeddings = NodeEmbedder.load(folder.path, device=device).transform(data)
+    method = find(folder.read_environment().get("method", "nodewise"), with_labels=False).load()
+    embeddings = method.load(folder.path, device=device).transform(data)
     embeddings.to_parquet(output)
     nodes, dimensions = embeddings.vectors.shape
     if json:

@@ -109,10 +109,10 @@ def tune(
     data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet)
     data = _visible(data, objective, split, seed)
 
-    from nodewise.methods.node_embedder import choose_device
     from nodewise.reproduce.parallel import run_shares
     from nodewise.reproduce.space import SPACES
     from nodewise.reproduce.tune import confirm, search
+    from nodewise.training.device import choose_device
 
     identity = {
         "graph": data.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from safetensors import SafetensorError
@@ -19,20 +19,9 @@ from nodewise.encoders.build import build_encoder
 from nodewise.encoders.features import Features
 from nodewise.methods.embed import embed_nodes
 from nodewise.methods.settings import Settings
+from nodewise.training.device import choose_device
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.views.topology import Topology
-
-
-def choose_device(name: str) -> torch.device:
-    """Return the device of a name: `auto` is a GPU where there is one."""
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(f"device {name!r} cannot be used here: {str(error).splitlines()[0]}") from None
-    return device
 
 
 class NodeEmbedder:
@@ -53,6 +42,7 @@ class NodeEmbedder:
         steps_: optimiser steps taken.
     """
 
+    settings_class: ClassVar[type[Settings]] = Settings
     embeddings_: Embeddings
     steps_: int
 
@@ -60,6 +50,11 @@ class NodeEmbedder:
         self.settings = settings if settings is not None else Settings()
         self.seed = seed
         self.device = device
+
+    @classmethod
+    def settings_for(cls, dataset: str) -> Settings:
+        """Return the settings to use where none are given: the defaults, whatever the data set."""
+        return Settings()
 
     def fit(self, graph: Graph, *, run: RunFolder | None = None, progress: Progress | None = None) -> NodeEmbedder:
         """Train on a graph and embed its nodes; metrics go to the run folder, if one is given."""
