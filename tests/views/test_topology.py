@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 import torch
-from tests.graphs import small_graph
+from tests.graphs import random_graph, small_graph
 
+from nodewise.data.graph import Graph
 from nodewise.views.topology import Topology
 
 
@@ -25,3 +27,55 @@ def test_normalised_adjacency_matches_the_dense_formula() -> None:
     scale = np.diag(with_loops.sum(1) ** -0.5)
     expected = scale @ with_loops @ scale
     assert np.allclose(Topology.of(graph).normalised_adjacency().to_dense().numpy(), expected, atol=1e-6)
+
+
+def random_pairs(graph: Graph, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = np.random.default_rng(seed)
+    return tuple(torch.as_tensor(generator.integers(0, graph.num_nodes, (50, 40))) for _ in range(2))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("edges", [1, 30, 2000])
+def test_edges_are_found_in_rows_of_any_length(dtype: type, edges: int) -> None:
+    graph = random_graph(60, edges, seed=5)
+    topology = Topology(torch.as_tensor(graph.indptr), torch.as_tensor(graph.indices.astype(dtype)))
+    sources, targets = random_pairs(graph, 1)
+    dense = torch.as_tensor(graph.adjacency().toarray() > 0)
+    assert torch.equal(topology.has_edge(sources, targets), dense[sources, targets])
+    assert torch.equal(topology.has_edge(sources[:, :1], targets), dense[sources[:, :1], targets])
+    assert dense[sources, targets].any()
+
+
+def test_a_hub_and_the_last_node() -> None:
+    star = Graph.from_edges(np.zeros(1000, int), np.arange(1, 1001))
+    topology = Topology.of(star)
+    nodes = torch.arange(1001)
+    assert topology.has_edge(torch.tensor(0), nodes).tolist() == [False] + [True] * 1000
+    assert topology.has_edge(nodes, torch.tensor(0)).tolist() == [False] + [True] * 1000
+    assert not topology.has_edge(torch.tensor(1000), nodes[1:]).any()
+
+
+def test_the_adjacency_is_not_copied() -> None:
+    graph = small_graph()
+    topology = Topology.of(graph)
+    assert topology.indices.data_ptr() == graph.indices.ctypes.data
+    assert topology.indptr.data_ptr() == graph.indptr.ctypes.data
+    topology.has_edge(torch.tensor([0]), torch.tensor([1]))
+    held = [value for value in vars(topology).values() if isinstance(value, torch.Tensor)]
+    assert max(value.numel() for value in held) <= max(len(graph.indices), graph.num_nodes + 1)
+
+
+@pytest.mark.parametrize("nodes", [[], [4], [7, 8, 9], [29, 0, 3, 3]])
+def test_rows_of_the_normalised_adjacency(nodes: list[int]) -> None:
+    graph = small_graph()
+    topology = Topology.of(graph)
+    chosen = torch.tensor(nodes, dtype=torch.int64)
+    offsets, columns, values = topology.adjacency_rows(chosen)
+    whole = topology.normalised_adjacency().to_dense()
+    for row, node in enumerate(nodes):
+        inside = slice(int(offsets[row]), int(offsets[row + 1]))
+        assert columns[inside].tolist() == torch.nonzero(whole[node]).flatten().tolist()
+        assert torch.equal(values[inside], whole[node][columns[inside]])
+    around, rows = topology.neighbours(chosen)
+    expected = [(row, int(other)) for row, node in enumerate(nodes) for other in graph.adjacency()[node].indices]
+    assert list(zip(rows.tolist(), around.tolist(), strict=True)) == expected

@@ -24,6 +24,7 @@ def descend(
     weight_decay: float = 0.0,
     patience: int = 0,
     groups: list[dict[str, Any]] | None = None,
+    schedule: Callable[[int], float] = lambda epoch: 1.0,
     after: Callable[[int], None] = lambda epoch: None,
 ) -> int:
     """Train a network in place; return the number of epochs.
@@ -37,9 +38,11 @@ def descend(
         weight_decay: of Adam.
         patience: stop after so many epochs without a lower loss; 0 never stops early.
         groups: parameter groups of Adam, instead of all parameters.
+        schedule: the factor of the learning rate in an epoch.
         after: called after each epoch.
     """
     optimiser = torch.optim.Adam(groups or network.parameters(), lr=learning_rate, weight_decay=weight_decay)
+    rates = torch.optim.lr_scheduler.LambdaLR(optimiser, schedule)
     best, best_at, kept = math.inf, 0, None
     with watch.progress.stage("training", total=epochs) as bar:
         for epoch in range(epochs):
@@ -55,6 +58,7 @@ def descend(
                 break
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
+            rates.step()
             after(epoch)
             if epoch % 10 == 0 or epoch == epochs - 1:
                 watch.log({"step": epoch, "loss": value})

@@ -59,3 +59,10 @@ class Inputs:
     def adjacency(self) -> Tensor:
         """D^-1/2 (A + I) D^-1/2 as sparse CSR (N, N)."""
         return self.topology.normalised_adjacency()
+
+    @cached_property
+    def scaled_laplacian(self) -> Tensor:
+        """2 L / 2 - I = -D^-1/2 A D^-1/2 as sparse CSR (N, N), where L is the normalised Laplacian."""
+        scale = self.topology.degrees.clamp(min=1).to(torch.float32).rsqrt()
+        values = -scale[self.edge_index].prod(0)
+        return csr_tensor(self.topology.indptr, self.topology.indices, values, (self.num_nodes, self.num_nodes))

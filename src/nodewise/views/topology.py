@@ -18,7 +18,7 @@ class Topology:
 
     Attributes:
         indptr: int64 (N + 1,).
-        indices: int64 (2E,), ascending within each row.
+        indices: int32 or int64 (2E,), ascending within each row.
     """
 
     indptr: Tensor
@@ -26,11 +26,8 @@ class Topology:
 
     @classmethod
     def of(cls, graph: Graph, device: torch.device | str = "cpu") -> Topology:
-        """Copy a graph's adjacency to a device."""
-        return cls(
-            torch.as_tensor(graph.indptr, dtype=torch.int64).to(device),
-            torch.as_tensor(graph.indices, dtype=torch.int64).to(device),
-        )
+        """Bring a graph's adjacency to a device; on the CPU nothing is copied, so a graph store stays on the disk."""
+        return cls(torch.as_tensor(graph.indptr).to(device), torch.as_tensor(graph.indices).to(device))
 
     @classmethod
     def from_rows(cls, rows: Tensor, columns: Tensor, num_nodes: int) -> Topology:
@@ -55,27 +52,60 @@ class Topology:
         return self.indptr.diff()
 
     @cached_property
-    def edge_keys(self) -> Tensor:
-        """Every directed edge (a, b) as the number a N + b, ascending: one sorted search finds an edge."""
-        rows = torch.repeat_interleave(torch.arange(self.num_nodes, device=self.device), self.degrees)
-        return rows * self.num_nodes + self.indices
+    def longest_search(self) -> int:
+        """How many halvings find a place in the longest row."""
+        return int(self.degrees.max()).bit_length() if len(self.indices) else 0
+
+    @cached_property
+    def scale(self) -> Tensor:
+        """D^-1/2 of A + I, float32 (N,)."""
+        return (self.degrees + 1).to(torch.float32).rsqrt()
 
     def has_edge(self, sources: Tensor, targets: Tensor) -> Tensor:
-        """Return, for broadcast tensors of nodes, whether each pair is joined by an edge."""
-        wanted = sources * self.num_nodes + targets
-        if len(self.edge_keys) == 0:
-            return torch.zeros_like(wanted, dtype=torch.bool)
-        place = torch.searchsorted(self.edge_keys, wanted).clamp_(max=len(self.edge_keys) - 1)
-        return self.edge_keys[place] == wanted
+        """Return, for broadcast tensors of nodes, whether each pair is joined by an edge.
+
+        Every pair is searched for in its row, all pairs at once. The number of rounds is that of the longest row, so
+        that shapes are static, and nothing beside the graph is held.
+        """
+        if len(self.indices) == 0:
+            return torch.zeros_like(sources + targets, dtype=torch.bool)
+        last, wanted = len(self.indices) - 1, targets.to(self.indices.dtype)
+        place, end = self.indptr[sources], self.indptr[sources + 1]
+        for bit in reversed(range(self.longest_search)):
+            # `place` is the first of the row that may not be below the target; jump where all before the jump are.
+            jump = place + (1 << bit)
+            below = (jump <= end) & (self.indices[(jump - 1).clamp_(max=last)] < wanted)
+            place = torch.where(below, jump, place)
+        return (place < end) & (self.indices[place.clamp(max=last)] == wanted)
+
+    def neighbours(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the neighbours of nodes (n,), ascending, row after row; and for each its row, 0 to n - 1."""
+        degree = self.degrees[nodes]
+        rows = torch.repeat_interleave(torch.arange(len(nodes), device=nodes.device), degree)
+        place = torch.arange(len(rows), device=nodes.device) + (self.indptr[nodes] - degree.cumsum(0) + degree)[rows]
+        return self.indices[place].to(torch.int64), rows
+
+    def adjacency_rows(self, nodes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the rows of D^-1/2 (A + I) D^-1/2 that belong to nodes (n,), in CSR.
+
+        Returns:
+            Offsets int64 (n + 1,), columns int64 ascending within a row, and values float32.
+        """
+        others, rows = self.neighbours(nodes)
+        after = others > nodes[rows]
+        # Each row has one entry more than there are neighbours: the node itself, between the lower and the higher.
+        place = torch.arange(len(others), device=nodes.device) + rows + after
+        offsets = torch.zeros(len(nodes) + 1, dtype=torch.int64, device=nodes.device)
+        torch.cumsum(self.degrees[nodes] + 1, 0, out=offsets[1:])
+        columns = torch.empty(len(others) + len(nodes), dtype=torch.int64, device=nodes.device)
+        columns[place] = others
+        lower = torch.zeros(len(nodes), dtype=torch.int64, device=nodes.device).index_add_(0, rows, (~after).long())
+        columns[offsets[:-1] + lower] = nodes
+        values = self.scale[columns]
+        values *= torch.repeat_interleave(self.scale[nodes], offsets.diff())
+        return offsets, columns, values
 
     def normalised_adjacency(self) -> Tensor:
         """Return D^-1/2 (A + I) D^-1/2 of the whole graph as a sparse CSR tensor (N, N), float32."""
-        nodes = torch.arange(self.num_nodes, device=self.device)
-        rows = torch.cat([torch.repeat_interleave(nodes, self.degrees), nodes])
-        columns = torch.cat([self.indices, nodes])
-        order = torch.argsort(rows * self.num_nodes + columns)
-        scale = (self.degrees + 1).to(torch.float32).rsqrt()
-        values = scale[rows[order]] * scale[columns[order]]
-        indptr = self.indptr + torch.arange(self.num_nodes + 1, device=self.device)
-        size = (self.num_nodes, self.num_nodes)
-        return csr_tensor(indptr, columns[order], values, size)
+        rows = self.adjacency_rows(torch.arange(self.num_nodes, device=self.device))
+        return csr_tensor(*rows, (self.num_nodes, self.num_nodes))

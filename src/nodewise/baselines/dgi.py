@@ -1,0 +1,97 @@
+"""Deep Graph Infomax (Veličković et al., ICLR 2019), on the edges or on their diffusion.
+
+Nodes are told from nodes with shuffled features by their fit to a summary of the graph, s = σ(mean_i h_i):
+
+    L = - mean_i log σ(h_i^T M s) - mean_i log(1 - σ(h̃_i^T M s))
+
+with h = PReLU(A X W + b), and h̃ the same of X with its rows shuffled. torch_geometric's DeepGraphInfomax holds M
+and computes L. Settings: the authors' code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+from torch import Tensor, nn
+from torch_geometric.nn import DeepGraphInfomax
+
+from nodewise.baselines.checks import check_ranges
+from nodewise.baselines.descent import descend
+from nodewise.baselines.diffused import diffusion_tensor
+from nodewise.baselines.estimator import InductiveEmbedder, Watch
+from nodewise.baselines.infomax import InfomaxLayer, shuffled, start_small, summarise
+from nodewise.baselines.inputs import Inputs
+from nodewise.views.diffusion import DiffusionSettings
+
+
+@dataclass(frozen=True)
+class DGISettings:
+    """Settings of DGI: dimension d, at most so many epochs, stopping after `patience` without a lower loss."""
+
+    dimension: int = 512
+    epochs: int = 10000
+    learning_rate: float = 0.001
+    patience: int = 20
+
+    def __post_init__(self) -> None:
+        check_ranges(self, dimension=(1, None), epochs=(1, None), patience=(0, None), learning_rate=(0, None))
+
+
+class DGI(InductiveEmbedder):
+    """DGI on the normalised adjacency."""
+
+    settings_class = DGISettings
+    settings: DGISettings
+
+    def _build(self, num_features: int) -> nn.Module:
+        size = self.settings.dimension
+        model = DeepGraphInfomax(size, InfomaxLayer(num_features, size), summarise, _corrupt)
+        start_small(model.weight)
+        return cast(nn.Module, model)
+
+    def _train(self, network: nn.Module, inputs: Inputs, watch: Watch) -> None:
+        model, chosen = cast(DeepGraphInfomax, network), self.settings
+        adjacency = self._adjacency(inputs, watch)
+
+        def loss(epoch: int) -> Tensor:
+            value: Tensor = model.loss(*model(model.encoder.project(inputs.x), adjacency))
+            return value
+
+        descend(
+            model,
+            loss,
+            watch,
+            epochs=chosen.epochs,
+            learning_rate=chosen.learning_rate,
+            patience=chosen.patience,
+        )
+
+    def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
+        encoder = cast(InfomaxLayer, network.encoder)
+        hidden: Tensor = encoder(encoder.project(inputs.x), self._adjacency(inputs, Watch()))
+        return hidden
+
+    def _adjacency(self, inputs: Inputs, watch: Watch) -> Tensor:
+        return inputs.adjacency
+
+
+@dataclass(frozen=True)
+class DGISSettings(DGISettings):
+    """Settings of DGI on the diffusion S."""
+
+    diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
+
+
+class DGIS(DGI):
+    """DGI with the diffusion matrix S in place of the adjacency (Hassani & Khasahmadi, ICML 2020)."""
+
+    settings_class = DGISSettings
+    settings: DGISSettings
+
+    def _adjacency(self, inputs: Inputs, watch: Watch) -> Tensor:
+        return diffusion_tensor(inputs, self.settings.diffusion, watch.progress)
+
+
+def _corrupt(projected: Tensor, adjacency: Tensor) -> tuple[Tensor, Tensor]:
+    return shuffled(projected), adjacency

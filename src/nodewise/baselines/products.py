@@ -1,0 +1,100 @@
+"""Sparse products whose gradients cost as much as the products.
+
+torch's gradient of a product with a CSR matrix multiplies by its transpose, which it sorts out anew every time: some
+forty times the CPU time of the product itself for the features of Cora. A normalised adjacency is its own transpose,
+and the transpose of the features is the same every epoch, up to the values that dropout leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import Function
+from torch.nn import functional
+from torch_geometric.nn import GCNConv, Linear
+from torch_geometric.nn.models import GCN
+
+from nodewise.views.sparse import csr_tensor
+
+
+class _Product(Function):
+    """matrix @ dense, of a CSR matrix that needs no gradient and its transpose."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:
+        ctx.transpose = transpose
+        return matrix @ dense
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
+        return None, None, ctx.transpose @ gradients[0]
+
+
+def symmetric_product(matrix: Tensor, dense: Tensor) -> Tensor:
+    """Return matrix @ dense for a symmetric CSR matrix (N, N) and a dense one (N, d)."""
+    return _multiply(matrix, matrix, dense)
+
+
+class FeatureProduct:
+    """Multiply features by weights, remembering how the features are transposed."""
+
+    def __init__(self) -> None:
+        self._columns = torch.empty(0)
+        self._order = self._starts = self._rows = torch.empty(0, dtype=torch.int64)
+
+    def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
+        """Return x W^T (N, d) of features (N, F), dense or CSR, and weights W (d, F)."""
+        if x.layout == torch.strided:
+            return functional.linear(x, weight)
+        return _multiply(x, self._transposed(x), weight.t())
+
+    def _transposed(self, x: Tensor) -> Tensor:
+        # The columns are kept, so no other tensor can have come to lie where they are.
+        if x.col_indices().data_ptr() != self._columns.data_ptr():
+            self._columns = x.col_indices()
+            sizes = torch.bincount(self._columns, minlength=x.shape[1])
+            self._starts = functional.pad(sizes.cumsum(0), (1, 0))
+            self._order = self._columns.argsort(stable=True)
+            rows = torch.arange(x.shape[0], device=x.device)
+            self._rows = rows.repeat_interleave(x.crow_indices().diff())[self._order]
+        return csr_tensor(self._starts, self._rows, x.values()[self._order], (x.shape[1], x.shape[0]))
+
+
+class FeatureLinear(Linear):  # type: ignore[misc]  # torch_geometric is not typed
+    """torch_geometric's linear layer for features that may be sparse."""
+
+    def __init__(self, fan_in: int, fan_out: int, bias: bool = True) -> None:
+        super().__init__(fan_in, fan_out, bias, weight_initializer="glorot", bias_initializer="zeros")
+        self._product = FeatureProduct()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x W^T + b."""
+        result = self._product(x, self.weight)
+        return result if self.bias is None else result + self.bias
+
+
+class Convolution(GCNConv):  # type: ignore[misc]  # torch_geometric is not typed
+    """torch_geometric's graph convolution, of a normalised adjacency in CSR."""
+
+    def __init__(self, fan_in: int, fan_out: int, **options: Any) -> None:
+        super().__init__(fan_in, fan_out, normalize=False, **options)
+        self.lin = FeatureLinear(fan_in, fan_out, bias=False)
+
+    def message_and_aggregate(self, adj_t: Tensor, x: Tensor) -> Tensor:
+        """Return the sum over neighbours."""
+        return symmetric_product(adj_t, x)
+
+
+class Convolutions(GCN):  # type: ignore[misc]  # torch_geometric is not typed
+    """torch_geometric's GCN made of these convolutions."""
+
+    def init_conv(self, in_channels: int, out_channels: int, **options: Any) -> Convolution:
+        """Return one layer."""
+        return Convolution(in_channels, out_channels, **options)
+
+
+def _multiply(matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:
+    product: Tensor = _Product.apply(matrix, transpose, dense)  # type: ignore[no-untyped-call]
+    return product

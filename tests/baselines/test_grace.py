@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import torch
+from tests.baselines.contract import check_features_are_needed, check_seeds_and_files, check_transform
+from tests.baselines.planted import accuracy, planted, raw_accuracy
+from tests.graphs import small_graph
+
+from nodewise.baselines.estimator import Watch
+from nodewise.baselines.grace import Grace, GraceNetwork, GraceSettings
+from nodewise.baselines.inputs import Inputs
+
+
+def make(seed: int) -> Grace:
+    settings = GraceSettings(dimension=8, projection=8, epochs=3, activation="prelu")
+    return Grace(settings, seed=seed, device="cpu")
+
+
+def test_better_than_its_input() -> None:
+    settings = GraceSettings(dimension=32, projection=32, epochs=60, learning_rate=0.005)
+    assert accuracy(Grace(settings, device="cpu").fit_transform(planted())) > raw_accuracy() + 0.03
+
+
+def test_features_may_be_sparse() -> None:
+    inputs, network = Inputs(small_graph(sparse=True)), GraceNetwork(7, GraceSettings(dimension=4))
+    torch.testing.assert_close(network(inputs.x, inputs.edge_index), network(inputs.dense_x, inputs.edge_index))
+
+
+def test_published_settings() -> None:
+    assert Grace.settings_for("Citeseer").temperature == 0.9
+    assert Grace.settings_for("pubmed").epochs == 1500
+    assert Grace.settings_for("cora") == Grace.settings_for("mine") == GraceSettings()
+
+
+def test_stops_when_the_loss_no_longer_falls() -> None:
+    records: list[dict[str, float]] = []
+    model = Grace(GraceSettings(dimension=4, projection=4, epochs=500, learning_rate=0.0, patience=2), device="cpu")
+    inputs = Inputs(planted())
+    model._train(model._build(64), inputs, Watch(log=records.append))
+    assert len(records) < 50
+
+
+def test_seeds_and_files(tmp_path: Path) -> None:
+    check_seeds_and_files(make, tmp_path / "a")
+
+
+def test_transform(tmp_path: Path) -> None:
+    check_transform(make, tmp_path / "a")
+
+
+def test_features_are_needed() -> None:
+    check_features_are_needed(make)
