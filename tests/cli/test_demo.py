@@ -5,9 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from nodewise.report import coordinates
+
 Nodewise = Callable[..., Any]
 
 QUICK = ("--set", "training.steps=1", "--set", "encoder.dimension=16", "--set", "sampling.collision=false")
+
+
+@pytest.fixture(autouse=True)
+def quick_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the page's map be a PCA: t-SNE would take longer than everything else."""
+    monkeypatch.setattr(coordinates, "MOST_BY_TSNE", 0)
 
 
 def test_a_run_its_scores_and_what_to_do_next(nodewise: Nodewise) -> None:
@@ -21,12 +31,16 @@ def test_a_run_its_scores_and_what_to_do_next(nodewise: Nodewise) -> None:
     proposed = [line.split("nodewise ")[1].split() for line in outcome.out.splitlines() if "nodewise " in line]
     assert [words[0] for words in proposed] == ["neighbors", "evaluate", "inspect", "embed"]
     assert nodewise(*proposed[0]).code == 0
+    page = Path(outcome.out.splitlines()[-1].rpartition(": ")[2])
+    assert page == Path("runs/demo/report.html")
+    assert "</html>" in page.read_text(encoding="utf-8")[-10:]
 
 
 def test_json_holds_both_evaluations(nodewise: Nodewise) -> None:
     outcome = nodewise("demo", *QUICK, "--output", "here", "--json")
     report = json.loads(outcome.out)
     assert report["embeddings"] == "here/embeddings.parquet"
+    assert report["report"] == "here/report.html"
     assert report["evaluation"]["protocol"].startswith("mvgrl")
     assert report["evaluation_sklearn"]["protocol"].startswith("sklearn")
     assert [row["name"] for row in report["evaluation"]["comparison"]] == ["raw features", "random encoder"]

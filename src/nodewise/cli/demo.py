@@ -22,7 +22,9 @@ from nodewise.cli.common import (
 from nodewise.cli.embed import summarise, train
 from nodewise.cli.evaluate import print_reports, score, to_dict
 from nodewise.cli.graphs import GraphSource, load_graph
+from nodewise.cli.report import write_report
 from nodewise.core.runs import RunFolder
+from nodewise.core.staging import staged
 from nodewise.methods.catalogue import find
 
 if TYPE_CHECKING:
@@ -35,7 +37,9 @@ The run is in {run}. What you can do next:
   papers most similar to paper 17:      nodewise neighbors {run} --node 17
   another way to score the vectors:     nodewise evaluate {run} --probe graphmae
   what is understood of your graph:     nodewise inspect edges.csv
-  vectors for it, keyed by your ids:    nodewise embed edges.csv --features nodes.csv -o runs/mine"""
+  vectors for it, keyed by your ids:    nodewise embed edges.csv --features nodes.csv -o runs/mine
+
+And a page to look at it all, in any browser: {page}"""
 
 
 def register(app: typer.Typer) -> None:
@@ -52,26 +56,27 @@ def demo(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train on the bundled graph, evaluate, leave a run.
+    """Train on the bundled graph, evaluate, leave a run and a page.
 
     The graph is Citeseer: papers, their words, and who cites whom. It takes a minute or two on two CPU cores and
     needs no other file.
     """
     source, settings = GraphSource("citeseer", data_dir=data_dir), load_settings(None, None, set)
-    with RunFolder.staged(output) as run:
+    with staged(output) as run:
         graph = load_graph(source, quiet)
         train(find("nodewise"), graph, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet)
     headline = score([output], device=device, data_dir=data_dir, quiet=quiet)
     # scikit-learn's classifier is the one most people know.
     familiar = score([output], probe="sklearn", metrics=("accuracy",), device=device, data_dir=data_dir, quiet=True)
+    page = write_report(output, data_dir=data_dir, seed=seed, quiet=quiet)
     if json:
         evaluations = {"evaluation": to_dict(headline), "evaluation_sklearn": to_dict(familiar)}
-        print_json(summarise(RunFolder(output)) | evaluations)
+        print_json(summarise(RunFolder(output)) | evaluations | {"report": str(page)})
     else:
         print(f"Learnt a vector for each of {graph.num_nodes:,} papers, without a single label.")
         print_reports(headline)
         print(f"accuracy by scikit-learn's logistic regression: {_accuracies(familiar)}")
-        print(_NEXT.format(run=output))
+        print(_NEXT.format(run=output, page=page))
 
 
 def _accuracies(reports: Sequence[Report]) -> str:

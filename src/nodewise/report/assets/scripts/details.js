@@ -1,0 +1,125 @@
+// One node: what is known of it, and its neighbours in the embedding and in the graph side by side.
+
+class Details {
+  constructor(page, selection) {
+    Object.assign(this, { page, selection, element: byId("details") });
+    selection.listen((changed) => {
+      if (changed.includes("node") || changed.includes("column")) this.show();
+    });
+    this.show();
+  }
+
+  show() {
+    const { node } = this.selection;
+    if (node === null) {
+      const hint = "Click a node on the map, or search for one, to see what is known of it and who its neighbours are.";
+      this.element.replaceChildren(make("p", { class: "hint" }, hint));
+      return;
+    }
+    const { page } = this;
+    const near = page.neighbours(node);
+    const linked = page.adjacent === null ? null : page.adjacent(node);
+    const shared = sharedNodes(near, linked ?? []);
+    this.element.replaceChildren(
+      make("div", { class: "heading" }, make("h2", {}, nameOf(page.ids[node], 12000)), this.buttons(node)),
+      valuesOf(page, node),
+      make(
+        "div",
+        { class: "neighbours" },
+        this.list("In the embedding", "mark", near, shared),
+        this.list("In the graph", "mark dashed", linked, shared, page.degrees?.[node]),
+      ),
+      make("p", { class: "hint" }, this.reading(shared, linked)),
+    );
+    this.element.scrollTop = 0;
+  }
+
+  buttons(node) {
+    const { selection } = this;
+    const join = () => selection.set({ group: new Set([...selection.group, node]) });
+    return make(
+      "div",
+      { class: "buttons" },
+      make("button", { type: "button", onclick: join }, "Add to group"),
+      make("button", { type: "button", onclick: () => selection.take(null) }, "Close"),
+    );
+  }
+
+  list(title, mark, neighbours, shared, degree) {
+    const heading = make("h3", {}, make("span", { class: mark }), title);
+    if (neighbours === null)
+      return make("div", {}, heading, make("p", { class: "hint" }, "The graph could not be read; see the note above."));
+    if (neighbours.length === 0) return make("div", {}, heading, make("p", { class: "hint" }, "None."));
+    const rows = neighbours.map(({ node, cosine }) =>
+      make("li", { class: shared.has(node) ? "both" : "" }, this.neighbour(node, cosine)),
+    );
+    const more =
+      degree > neighbours.length
+        ? make("p", { class: "hint" }, `${neighbours.length} of ${formatCount(degree)}`)
+        : null;
+    return make("div", {}, heading, make("ul", { "aria-label": title }, ...rows), more);
+  }
+
+  neighbour(node, cosine) {
+    const swatch = make("span", { class: "swatch" });
+    swatch.style.background = cssColour(this.selection.colourOf(node));
+    const press = () => this.selection.take(node);
+    return make(
+      "button",
+      { type: "button", class: "row", onclick: press },
+      swatch,
+      nameOf(this.page.ids[node]),
+      make("span", { class: "count" }, cosine.toFixed(3)),
+    );
+  }
+
+  reading(shared, linked) {
+    const cosine = "The number is the cosine similarity of the vectors.";
+    if (linked === null) return cosine;
+    return shared.size > 0 ? `${cosine} Bold: in both lists.` : `${cosine} No node is in both lists.`;
+  }
+}
+
+function sharedNodes(first, second) {
+  const nodes = new Set(first.map(({ node }) => node));
+  return new Set(second.map(({ node }) => node).filter((node) => nodes.has(node)));
+}
+
+/** The values of a node under every column, or some of them. */
+function valuesOf(page, node, most = Infinity) {
+  const entries = page.columns
+    .slice(0, most)
+    .flatMap((column) => [make("dt", {}, nameOf(column.name)), make("dd", {}, nameOf(column.text(node), 2000))]);
+  return make("dl", { class: "values" }, ...entries);
+}
+
+/** The box beside the pointer. */
+class Tooltip {
+  constructor(page, map) {
+    Object.assign(this, { page, map, element: byId("tooltip"), node: null });
+  }
+
+  show(node, place) {
+    this.element.hidden = node === null;
+    if (node === null) {
+      this.node = null;
+      return;
+    }
+    if (node !== this.node) {
+      this.node = node;
+      const most = 8;
+      const more = this.page.columns.length > most ? make("p", { class: "hint" }, "click for more") : null;
+      this.element.replaceChildren(
+        make("strong", {}, nameOf(this.page.ids[node], 80)),
+        valuesOf(this.page, node, most),
+        ...(more ? [more] : []),
+      );
+    }
+    // On the side of the pointer where there is room.
+    const { offsetWidth, offsetHeight } = this.element;
+    const [width, height] = [this.map.clientWidth, this.map.clientHeight];
+    const left = place[0] + 16 + offsetWidth > width ? place[0] - 16 - offsetWidth : place[0] + 16;
+    const top = Math.min(Math.max(place[1] - offsetHeight / 2, 4), height - offsetHeight - 4);
+    this.element.style.transform = `translate(${Math.max(left, 4)}px, ${top}px)`;
+  }
+}

@@ -1,0 +1,97 @@
+// A group of nodes: what it is made of, and its ids to take away.
+
+const MOST_PARTS = 5;
+
+class Group {
+  constructor(page, selection) {
+    Object.assign(this, { page, selection, element: byId("group") });
+    selection.listen((changed) => {
+      if (changed.includes("group") || changed.includes("column")) this.show();
+    });
+  }
+
+  show() {
+    const { group } = this.selection;
+    this.element.hidden = group.size === 0;
+    if (group.size === 0) return;
+    this.said = make("span", { class: "hint", role: "status" });
+    const noun = group.size === 1 ? "node" : "nodes";
+    this.element.replaceChildren(
+      make("div", { class: "heading" }, make("h2", {}, `Group of ${formatCount(group.size)} ${noun}`), this.said),
+      this.parts(),
+      make(
+        "div",
+        { class: "buttons" },
+        make("button", { type: "button", class: "primary", onclick: () => this.download() }, "Download ids"),
+        make("button", { type: "button", onclick: () => this.copy() }, "Copy ids"),
+        make("button", { type: "button", onclick: () => this.selection.set({ group: new Set() }) }, "Clear"),
+      ),
+    );
+  }
+
+  /** The largest categories of the group under the current colour. */
+  parts() {
+    const { column, group } = this.selection;
+    if (column.kind === "number") return make("p", { class: "hint" }, this.median(column));
+    const counts = new Map();
+    for (const node of group) counts.set(column.text(node), (counts.get(column.text(node)) ?? 0) + 1);
+    const largest = [...counts].sort((a, b) => b[1] - a[1]);
+    const rows = largest.slice(0, MOST_PARTS).flatMap(([name, number]) => {
+      const share = number / group.size;
+      return [make("dt", {}, nameOf(name)), make("dd", {}, bar(share), ` ${(100 * share).toFixed(0)} %`)];
+    });
+    return make("dl", { class: "values" }, ...rows);
+  }
+
+  median(column) {
+    const values = [...this.selection.group].map((node) => column.values[node]).filter((value) => !Number.isNaN(value));
+    values.sort((a, b) => a - b);
+    return values.length
+      ? `Median ${column.name.slice(0, LONGEST_NAME)}: ${formatNumber(values[values.length >> 1])}`
+      : "";
+  }
+
+  /** A csv of one column, as other programs and nodewise itself read it. */
+  csv() {
+    const quoted = (id) => (/[",\r\n]|^\s|\s$/.test(id) ? `"${id.replaceAll('"', '""')}"` : id);
+    const nodes = [...this.selection.group].sort((a, b) => a - b);
+    return `id\n${nodes.map((node) => `${quoted(this.page.ids[node])}\n`).join("")}`;
+  }
+
+  download() {
+    const link = make("a", {
+      href: URL.createObjectURL(new Blob([this.csv()], { type: "text/csv" })),
+      download: "ids.csv",
+    });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  async copy() {
+    const text = [...this.selection.group]
+      .sort((a, b) => a - b)
+      .map((node) => this.page.ids[node])
+      .join("\n");
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      copyTheOldWay(text); // a page from disk may not be trusted with the clipboard
+    }
+    this.said.textContent = "copied";
+  }
+}
+
+function copyTheOldWay(text) {
+  const field = make("textarea", { value: text });
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}
+
+/** A small bar for a share between 0 and 1. */
+function bar(share) {
+  const filled = make("i");
+  filled.style.width = `${100 * share}%`;
+  return make("span", { class: "bar", "aria-hidden": "true" }, filled);
+}

@@ -1,0 +1,103 @@
+// Start: read the data, show it, and connect the parts.
+
+/** The theme the reader chose before, else the system's; pages from disk may have no storage. */
+function initialTheme() {
+  try {
+    const chosen = localStorage.getItem("nodewise-theme");
+    if (chosen === "light" || chosen === "dark") return chosen;
+  } catch {
+    // no storage: the system decides
+  }
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  byId("theme").textContent = theme === "dark" ? "Light theme" : "Dark theme";
+  try {
+    localStorage.setItem("nodewise-theme", theme);
+  } catch {
+    // remembered for this visit only
+  }
+}
+
+function showHeader(page) {
+  document.title = `${page.name.slice(0, LONGEST_NAME)} · nodewise`;
+  byId("title").append(nameOf(page.name));
+  byId("facts").append(
+    ...page.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+  );
+  byId("notes").append(...page.notes.map((note) => make("li", {}, note)));
+  byId("projection").textContent = `${page.projection} of ${formatCount(page.nodes)} nodes`;
+}
+
+function connectButtons(map) {
+  for (const mode of ["pan", "lasso"]) {
+    byId(`mode-${mode}`).addEventListener("click", () => {
+      map.setMode(mode);
+      for (const other of ["pan", "lasso"]) byId(`mode-${other}`).setAttribute("aria-pressed", String(other === mode));
+    });
+  }
+  byId("zoom-in").addEventListener("click", () => map.zoom(1.5));
+  byId("zoom-out").addEventListener("click", () => map.zoom(1 / 1.5));
+  byId("zoom-reset").addEventListener("click", () => map.fit());
+}
+
+function showMap(page, selection) {
+  const element = byId("map");
+  const tooltip = new Tooltip(page, element);
+  const map = new NodeMap(element, page.points, {
+    hover: (node, place) => tooltip.show(node, place),
+    take: (node) => selection.take(node),
+    lasso: (nodes) => selection.set({ group: new Set(nodes), emphasised: new Set() }),
+    clear: () => selection.set({ node: null, group: new Set(), emphasised: new Set() }),
+  });
+  connectButtons(map);
+  const paint = () => map.points.paint(selection.colourOf);
+  paint();
+  selection.listen((changed) => {
+    if (changed.includes("colourOf")) paint();
+    if (changed.includes("emphasised") || changed.includes("group")) map.points.fade(selection.faded());
+    if (changed.includes("node")) {
+      const { node } = selection;
+      map.scene.taken = node;
+      map.scene.near = node === null ? [] : page.neighbours(node).map((other) => other.node);
+      map.scene.linked = node === null || page.adjacent === null ? [] : page.adjacent(node).map((other) => other.node);
+      if (node !== null) map.reveal(node);
+    }
+    map.redraw();
+  });
+}
+
+async function start() {
+  setTheme(initialTheme());
+  const page = await readData();
+  const selection = new Selection(page.columns.find((column) => column.kind !== "text"));
+  const unknown = () => hexToRgb(styleValue("--unknown"));
+  selection.colourOf = colouring(selection.column, unknown());
+  selection.listen((changed) => {
+    if (changed.includes("column")) selection.set({ colourOf: colouring(selection.column, unknown()) });
+  });
+  showHeader(page);
+  new Legend(page, selection);
+  new Search(page, (node) => selection.take(node));
+  new Group(page, selection);
+  new Details(page, selection);
+  try {
+    showMap(page, selection);
+  } catch (error) {
+    byId("map-failure").hidden = false;
+    byId("map-failure").textContent = `The map cannot be drawn: ${error.message}. Search and tables work without it.`;
+  }
+  const curves = new Curves(page);
+  showClasses(page.classes);
+  showSettings(page);
+  byId("theme").addEventListener("click", () => {
+    setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+    selection.set({ colourOf: colouring(selection.column, unknown()) });
+    curves.show();
+  });
+  document.documentElement.dataset.ready = "true";
+}
+
+start();

@@ -1,0 +1,99 @@
+// Scores, settings and environment as tables.
+
+const percent = (share) => (100 * share).toFixed(1);
+
+function showClasses(classes) {
+  const element = byId("classes");
+  if (classes === null) {
+    element.append(
+      make("p", { class: "hint" }, "Without enough labels there is nothing to compare a classifier with."),
+    );
+    return;
+  }
+  const headline = `${percent(classes.accuracy)} % of ${classes.counted} are given their own class; the mean F1 of the classes is ${percent(classes.macro_f1)} %.`;
+  const matrix =
+    classes.matrix === null
+      ? make("p", { class: "hint" }, "There are too many classes for a matrix.")
+      : confusionTable(classes);
+  element.append(
+    make("p", { class: "how" }, make("strong", {}, headline), ` ${classes.how}`),
+    // Side by side while the matrix is narrow enough for half a page.
+    make(
+      "div",
+      { class: classes.names.length > 8 ? "classes stacked" : "classes" },
+      make("div", { class: "panel scroll" }, matrix),
+      make("div", { class: "panel scroll" }, scoreTable(classes)),
+    ),
+  );
+}
+
+/** Rows are true classes, columns predicted ones; a cell is as dark as its share of the row. */
+function confusionTable({ names, matrix }) {
+  const heads = names.map((name) => make("th", { scope: "col" }, nameOf(name)));
+  const rows = matrix.map((row, i) => {
+    const total = row.reduce((sum, number) => sum + number, 0);
+    const cells = row.map((number, j) => {
+      const share = total ? number / total : 0;
+      const cell = make(
+        "td",
+        { title: `${percent(share)} % of ${names[i].slice(0, LONGEST_NAME)} given ${names[j].slice(0, LONGEST_NAME)}` },
+        number ? formatCount(number) : "·",
+      );
+      cell.style.background = `rgba(var(--shade), ${(0.04 + 0.6 * share).toFixed(3)})`;
+      return cell;
+    });
+    return make("tr", {}, make("th", { scope: "row" }, nameOf(names[i])), ...cells);
+  });
+  const corner = make("th", {}, "true ↓ predicted →");
+  return make(
+    "table",
+    { class: "matrix" },
+    make("caption", {}, "Confusion matrix"),
+    make("thead", {}, make("tr", {}, corner, ...heads)),
+    make("tbody", {}, ...rows),
+  );
+}
+
+function scoreTable({ names, precision, recall, f1, support }) {
+  const heads = ["class", "nodes", "precision", "recall", "F1"].map((name) => make("th", { scope: "col" }, name));
+  const rows = names.map((name, i) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, nameOf(name)),
+      make("td", {}, formatCount(support[i])),
+      make("td", {}, percent(precision[i])),
+      make("td", {}, percent(recall[i])),
+      make("td", {}, percent(f1[i]), bar(f1[i])),
+    ),
+  );
+  return make(
+    "table",
+    { class: "plain" },
+    make("caption", {}, "Scores of each class, in percent"),
+    make("thead", {}, make("tr", {}, ...heads)),
+    make("tbody", {}, ...rows),
+  );
+}
+
+/** Nested tables as panels: one for the plain values, one for every table among them. */
+function settingPanels(title, values) {
+  const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  const plain = Object.entries(values).filter(([, value]) => !isTable(value));
+  const tables = Object.entries(values).filter(([, value]) => isTable(value));
+  const rows = plain.flatMap(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(" ") : String(value ?? "none");
+    return [make("dt", {}, nameOf(name)), make("dd", {}, nameOf(text, 2000))];
+  });
+  const own = rows.length
+    ? [make("div", { class: "panel" }, make("h3", {}, title), make("dl", { class: "values" }, ...rows))]
+    : [];
+  return [
+    ...own,
+    ...tables.flatMap(([name, value]) => settingPanels(title === "settings" ? name : `${title}: ${name}`, value)),
+  ];
+}
+
+function showSettings({ settings, environment }) {
+  byId("settings").append(...settingPanels("settings", settings), ...settingPanels("environment", environment));
+}

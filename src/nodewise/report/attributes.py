@@ -1,0 +1,78 @@
+"""Further things known about the nodes: the columns of a table, or the graph's features where they are few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from nodewise.core.errors import InputError
+from nodewise.data.columns import ID_NAMES
+from nodewise.data.features import Features
+from nodewise.data.formats import format_of, open_columns
+from nodewise.data.graph import Graph
+from nodewise.data.ids import NodeIds
+from nodewise.data.keys import id_column
+from nodewise.data.messages import listing
+from nodewise.report.columns import Column, guessed, numbers
+
+MOST_COLUMNS = 40
+_FEW_FEATURES = 12
+
+
+def read_attributes(path: Path, nodes: NodeIds, id_name: str | None = None) -> tuple[tuple[Column, ...], list[str]]:
+    """Return the columns of a csv, tsv or Parquet file in the order of `nodes`, and what was left out.
+
+    Rows of other nodes are ignored, nodes without a row have unknown values.
+    """
+    kind = format_of(path)
+    if kind not in ("text", "parquet"):
+        raise InputError(f"{path}: {kind} cannot hold attributes; give csv, tsv or Parquet")
+    file = open_columns(path, kind, (ID_NAMES,))
+    key = id_column(file, id_name)[0]
+    if key is None or len(file.names) < 2:
+        raise InputError(f"{path}: needs a column of ids and others ({listing(file.names)}); add a column 'id'")
+    others = [i for i in range(len(file.names)) if i != key]
+    notes = []
+    if len(others) > MOST_COLUMNS:
+        notes.append(f"{path.name}: only the first {MOST_COLUMNS} of {len(others)} columns are in the page.")
+    read = file.read([key])
+    ids = NodeIds(file.settle([read.keys[0]])[0], str(path), file.place)
+    rows = ids.positions(nodes, "the nodes of the run") if ids.kind == nodes.kind else np.full(len(nodes), -1)
+    if (rows < 0).all():
+        raise InputError(
+            f"{path}: none of its ids, such as {ids[0]!r}, is a node of the run; name the column with --id-column"
+        )
+    if missing := int((rows < 0).sum()):
+        notes.append(f"{path.name}: has no row for {missing:,} of {len(nodes):,} nodes.")
+    chosen = others[:MOST_COLUMNS]
+    columns = []
+    for i, values in zip(chosen, _values(path, kind, file, chosen), strict=True):
+        columns.append(guessed(file.names[i], [values[row] if row >= 0 else None for row in rows]))
+    return tuple(columns), notes
+
+
+def feature_columns(graph: Graph, names: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    """Return the graph's features as columns where they are few; structural ones are not the user's own."""
+    if graph.structural or graph.num_features > _FEW_FEATURES:
+        return ()
+    matrix: Features = graph.features
+    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    if len(names) != graph.num_features:
+        names = tuple(f"feature {i + 1}" for i in range(graph.num_features))
+    return tuple(numbers(name, dense[:, i]) for i, name in enumerate(names))
+
+
+def _values(path: Path, kind: str, file: Any, chosen: list[int]) -> Iterator[list[Any]]:
+    if kind == "text":
+        for column in file.read(chosen).keys:
+            yield column.to_pylist()
+        return
+    for i in chosen:  # columns of any type, dates among them, which the readers of keys would refuse
+        yield [
+            str(value) if value is not None else None
+            for value in pq.read_table(path, columns=[file.names[i]]).column(0).to_pylist()
+        ]

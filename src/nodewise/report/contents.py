@@ -1,0 +1,165 @@
+"""From a run to what the page holds: a map, columns, neighbours, curves, scores and settings, all of it JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nodewise.core.errors import InputError
+from nodewise.core.progress import Progress, SilentProgress
+from nodewise.report.classes import Predictions, class_scores, predict
+from nodewise.report.clusters import clusters
+from nodewise.report.columns import Column, categories, distinct_names, numbers
+from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
+from nodewise.report.neighbours import MOST_EXACT, Neighbours, adjacent, nearest, unit_rows
+from nodewise.report.packing import packed_array, packed_codes, packed_texts
+from nodewise.report.subject import Subject
+
+MOST_SHOWN = 200_000
+_NEIGHBOURS = 10
+_NEIGHBOURS_OF_MANY = 5
+_MANY = 50_000
+_CLUSTERS = 8
+_MOST_TEXT = 20_000_000
+
+
+def contents(
+    subject: Subject,
+    projection: Projection = "auto",
+    *,
+    seed: int = 0,
+    most_shown: int = MOST_SHOWN,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Return everything the page shows of a run, computed and packed.
+
+    Args:
+        subject: the run.
+        projection: how the map is drawn.
+        seed: of projection, clusters and probe.
+        most_shown: of more nodes than this, a random sample is shown.
+        progress: told about the slow parts.
+    """
+    notes = list(subject.notes)
+    vectors, total = subject.embeddings.vectors, len(subject.embeddings)
+    shown = np.arange(total)
+    if total > most_shown:
+        shown = np.sort(np.random.default_rng(seed).choice(total, most_shown, replace=False))
+        notes.append(
+            f"The page shows {most_shown:,} of {total:,} nodes, drawn at random; neighbours are looked for among them."
+        )
+    with (progress or SilentProgress()).stage("report", 4) as bar:
+        guess = _predictions(subject, seed, notes)
+        bar.advance()
+        columns = _columns(subject, guess, seed)
+        bar.advance()
+        way = chosen_projection(projection, len(shown))
+        points = coordinates(vectors[shown], way, seed)
+        if projection == "auto" and way == "pca":
+            notes.append(
+                "The map is a PCA, since t-SNE of so many nodes takes very long; --projection tsne waits for it."
+            )
+        bar.advance()
+        lists = _neighbours(subject, shown, seed, notes)
+        bar.advance()
+    scores = None
+    if guess is not None and subject.labels is not None:
+        scores = class_scores(subject.labels, subject.class_names, guess)
+    return {
+        "name": subject.name,
+        "facts": _facts(subject),
+        "projection": NAMES[way],
+        "nodes": len(shown),
+        "ids": packed_texts([str(subject.embeddings.ids[int(i)]) for i in shown]),
+        "points": packed_array(points),
+        "columns": _packed_columns([column.take(shown) for column in columns], notes),
+        **lists,
+        "metrics": list(subject.metrics),
+        "classes": scores,
+        "settings": subject.settings,
+        "environment": subject.environment,
+        "notes": notes,
+    }
+
+
+def _facts(subject: Subject) -> list[tuple[str, str]]:
+    nodes, dimensions = subject.embeddings.vectors.shape
+    graph: Mapping[str, Any] = subject.environment.get("graph", {})
+    facts = {"nodes": nodes, "edges": graph.get("edges"), "features": graph.get("features"), "dimensions": dimensions}
+    if subject.labels is not None:
+        facts["classes"] = len(np.unique(subject.labels[subject.labels >= 0]))
+    return [(name, f"{value:,}") for name, value in facts.items() if value is not None]
+
+
+def _predictions(subject: Subject, seed: int, notes: list[str]) -> Predictions | None:
+    if subject.labels is None:
+        return None
+    try:
+        found = predict(
+            subject.embeddings.vectors, subject.labels, subject.split, dataset=subject.name.lower(), seed=seed
+        )
+    except InputError as error:
+        notes.append(f"Labels are shown but not predicted: {error}.")
+        return None
+    return found
+
+
+def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Column, ...]:
+    columns = []
+    groups = _CLUSTERS
+    if subject.labels is not None:
+        columns.append(categories("label", subject.labels, subject.class_names))
+        groups = max(2, len(np.unique(subject.labels[subject.labels >= 0])))
+    if guess is not None:
+        columns.append(categories("predicted label", guess.predicted, subject.class_names, unknown="not predicted"))
+        right = np.where(guess.predicted < 0, -1, guess.predicted == subject.labels)
+        columns.append(categories("prediction", right, ("wrong", "right"), unknown="not predicted"))
+    found = clusters(subject.embeddings.vectors, min(groups, 40), seed)
+    columns.append(categories("cluster", found, [f"cluster {i + 1}" for i in range(found.max(initial=0) + 1)]))
+    if subject.graph is not None:
+        columns.append(numbers("degree", subject.graph.degrees, logarithmic=True))
+    columns.extend(subject.attributes)
+    return distinct_names(columns)
+
+
+def _packed_columns(columns: list[Column], notes: list[str]) -> list[dict[str, Any]]:
+    packed = []
+    for column in columns:
+        entry: dict[str, Any] = {"name": column.name, "kind": column.kind, "unknown": column.unknown}
+        if column.kind == "number":
+            packed.append(entry | {"logarithmic": column.logarithmic, "values": packed_array(column.values)})
+            continue
+        if sum(map(len, column.names)) > _MOST_TEXT:
+            notes.append(f"The column {column.name!r} was left out: its texts are too large for a page.")
+            continue
+        codes = packed_codes(column.values, len(column.names))
+        packed.append(entry | {"names": packed_texts(column.names), "values": codes})
+    return packed
+
+
+def _neighbours(subject: Subject, shown: np.ndarray, seed: int, notes: list[str]) -> dict[str, Any]:
+    k = _NEIGHBOURS if len(shown) <= _MANY else _NEIGHBOURS_OF_MANY
+    if k < _NEIGHBOURS:
+        notes.append(f"Lists of neighbours end after {k}, to keep the page small.")
+    if len(shown) > MOST_EXACT:
+        notes.append(
+            "Neighbours in the embedding are approximate: they were looked for in nearby groups of nodes only."
+        )
+    unit = unit_rows(subject.embeddings.vectors[shown])
+    lists = {"neighbours": _packed_neighbours(nearest(unit, k, seed=seed)), "adjacent": None, "degrees": None}
+    if subject.graph is not None:
+        graph = subject.graph
+        lists["degrees"] = packed_array(graph.degrees[shown].astype(np.uint32))
+        part = graph.adjacency()[shown][:, shown] if len(shown) < graph.num_nodes else graph.adjacency()
+        lists["adjacent"] = _packed_neighbours(adjacent(unit, part.indptr, part.indices, k))
+    return lists
+
+
+def _packed_neighbours(found: Neighbours) -> dict[str, Any]:
+    return {
+        "k": found.nodes.shape[1],
+        "nodes": packed_array(found.nodes),
+        "cosines": packed_array(np.round(found.cosines * 32767).astype(np.int16)),
+    }

@@ -1,0 +1,79 @@
+"""Put the page together: markup, style, scripts and data in one file that loads nothing else.
+
+Its content security policy allows the style and the scripts written here, by their hash, and nothing besides: no
+request, no eval, no script that a node's name might try to smuggle in. Names reach the document as text only.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from nodewise.core.files import atomic_write
+from nodewise.report.packing import json_for_script
+
+_ASSETS = files("nodewise.report") / "assets"
+_STYLES = ("vendor/uplot-1.6.32.min.css", "page.css")
+_LIBRARIES = ("vendor/kdbush-4.1.0.min.js", "vendor/uplot-1.6.32.min.js")
+# One script in the order of use; each file may use what the files before it define.
+_SCRIPTS = (
+    "dom.js",
+    "data.js",
+    "colours.js",
+    "points.js",
+    "overlay.js",
+    "map.js",
+    "selection.js",
+    "legend.js",
+    "details.js",
+    "search.js",
+    "group.js",
+    "curves.js",
+    "tables.js",
+    "main.js",
+)
+
+
+def page(contents: dict[str, Any]) -> str:
+    """Return the whole page as text."""
+    style = "\n".join(map(_asset, _STYLES))
+    scripts = [*map(_asset, _LIBRARIES), _program()]
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            "script-src " + " ".join(map(_hash, scripts)),
+            "style-src " + _hash(style),
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    parts = {
+        "policy": policy,
+        "style": style,
+        "data": json_for_script(contents),
+        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+    }
+    # Split, not replaced one after another: the data may hold what looks like a place to fill in.
+    first, *rest = _asset("page.html").split("{{")
+    return first + "".join(parts[name] + text for name, text in (piece.split("}}", 1) for piece in rest))
+
+
+def write_page(contents: dict[str, Any], path: Path) -> None:
+    """Write the page to a file."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(page(contents), encoding="utf-8", newline="\n")
+
+
+def _program() -> str:
+    return "(() => {\n" + '"use strict";\n' + "\n".join(_asset(f"scripts/{name}") for name in _SCRIPTS) + "})();\n"
+
+
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

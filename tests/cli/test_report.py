@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.test_packing import unpacked
+
+Nodewise = Callable[..., Any]
+Refused = Callable[..., str]
+
+
+def data_of(page: Path) -> dict[str, Any]:
+    found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found.group(1))
+    return data
+
+
+def names(data: dict[str, Any]) -> list[str]:
+    return [column["name"] for column in data["columns"]]
+
+
+def test_a_page_in_the_run_with_everything_the_run_knows(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded()
+    outcome = nodewise("report", "run", "--projection", "pca", "--quiet")
+    assert (outcome.code, outcome.err) == (0, ""), outcome.err
+    assert outcome.out == "the page is run/report.html; open it in a browser\n"
+    data = data_of(run / "report.html")
+    assert names(data) == ["label", "predicted label", "prediction", "cluster", "degree", "a", "b", "c", "d", "e"]
+    assert unpacked(data["ids"]) == [f"paper_{i}" for i in range(40)]
+    assert [record["step"] for record in data["metrics"]] == [0, 1]
+    assert data["settings"]["training"]["steps"] == 2
+    assert data["environment"]["graph"]["nodes"] == 40
+    assert (unpacked(data["degrees"]) == 4).all()
+    assert data["notes"] == []
+
+
+def test_the_default_map_is_tsne(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded()
+    assert nodewise("report", "run", "--quiet").code == 0
+    assert data_of(run / "report.html")["projection"] == "t-SNE"
+
+
+def test_json_and_another_place(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    embedded()
+    outcome = nodewise("report", "run", "--projection", "pca", "-o", "page.html", "--json", "--quiet")
+    assert json.loads(outcome.out) == {"report": "page.html", "bytes": Path("page.html").stat().st_size}
+    assert not Path("run/report.html").exists()
+
+
+def test_a_new_run_in_the_folder_takes_the_old_page_away(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded()
+    nodewise("report", "run", "--projection", "pca", "--quiet")
+    embedded()
+    assert not (run / "report.html").exists()
+
+
+def test_a_graph_that_is_gone_is_said_in_the_page(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded()
+    Path("edges.csv").unlink()
+    outcome = nodewise("report", "run", "--projection", "pca")
+    assert outcome.code == 0
+    assert "no neighbours in the graph: " in outcome.err
+    assert outcome.err.count("\n") == 1
+    data = data_of(run / "report.html")
+    assert data["adjacent"] is None
+    assert "Neighbours in the graph and degrees are left out: " in data["notes"][0]
+    assert "degree" not in names(data)
+
+
+def test_the_graph_can_be_given_instead(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded()
+    Path("edges.csv").rename("moved.csv")
+    assert nodewise("report", "run", "--graph", "moved.csv", "--projection", "pca", "--quiet").code == 0
+    assert data_of(run / "report.html")["adjacent"] is not None
+
+
+def test_attributes_and_labels_from_files(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded()
+    Path("more.csv").write_text("id,city\n" + "".join(f"paper_{i},town {i % 3}\n" for i in range(39)))
+    Path("other.csv").write_text("id,label\n" + "".join(f"paper_{i},{'xy'[i % 2]}\n" for i in range(40)))
+    files = ("--attributes", "more.csv", "--labels", "other.csv")
+    outcome = nodewise("report", "run", *files, "--projection", "pca", "--quiet")
+    assert (outcome.code, outcome.err) == (0, ""), outcome.err
+    data = data_of(run / "report.html")
+    columns = {column["name"]: column for column in data["columns"]}
+    assert unpacked(columns["city"]["names"]) == ["town 0", "town 1", "town 2"]
+    assert unpacked(columns["label"]["names"]) == ["x", "y"]
+    assert data["notes"] == ["more.csv: has no row for 1 of 40 nodes."]
+
+
+def test_a_run_without_labels(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded()
+    (run / "labels.parquet").unlink()
+    Path("labels.csv").unlink()
+    assert nodewise("report", "run", "--graph", "edges.csv", "--projection", "pca", "--quiet").code == 0
+    data = data_of(run / "report.html")
+    assert data["classes"] is None
+    assert names(data)[:2] == ["cluster", "degree"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--projection", "tsen"), "unknown projection 'tsen'"),
+        (("--attributes", "missing.csv"), "missing.csv: no such file"),
+        (("--features", "nodes.csv"), "--features are those of --graph"),
+        (("--graph", "labels.csv", "--quiet"), "labels.csv has other nodes than run"),
+        (("-o", "nowhere/page.html"), "the folder nowhere does not exist"),
+    ],
+)
+def test_what_cannot_be_done_leaves_no_page(
+    refused: Refused, embedded: Callable[..., Path], options: tuple[str, ...], message: str
+) -> None:
+    embedded()
+    assert message in refused("report", "run", *options)
+
+
+def test_a_folder_that_is_no_run(refused: Refused, ring: Path) -> None:
+    assert "no such run folder" in refused("report", "nothing")
+    (ring / "empty").mkdir()
+    assert "not a run folder" in refused("report", "empty")

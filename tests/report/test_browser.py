@@ -1,0 +1,316 @@
+"""The page in a real browser: what a reader sees, does and takes away."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.report.conftest import HOSTILE, LONG, make_subject
+
+from nodewise.report.contents import contents
+from nodewise.report.coordinates import coordinates
+from nodewise.report.page import write_page
+
+PATIENCE = 30_000  # milliseconds; a loaded machine is slow, and nothing here depends on how slow
+
+
+class Reader:
+    """A page in a browser tab, and everything that went wrong in it."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True, **options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.address = path.as_uri()
+        self.page.goto(self.address)
+        self.page.wait_for_selector("html[data-ready]")
+
+    def picture(self, selector: str) -> Image.Image:
+        """What an element looks like once the next two frames are drawn."""
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return Image.open(io.BytesIO(self.page.locator(selector).screenshot())).convert("RGB")
+
+    def search(self, text: str) -> None:
+        self.page.fill("#search", text)
+        self.page.press("#search", "Enter")
+
+    def box(self) -> dict[str, float]:
+        return dict(self.page.locator("#map").bounding_box())
+
+    def places(self) -> np.ndarray:
+        """Where on the screen every node of the fitted map must be."""
+        box = self.box()
+        points = coordinates(make_subject().embeddings.vectors, "pca") / 65535 - 0.5
+        scale = 0.92 * min(box["width"], box["height"])
+        centre = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+        return np.asarray(centre + points * [scale, -scale])
+
+    def lasso(self, left: float, top: float, right: float, bottom: float) -> None:
+        self.page.click("#mode-lasso")
+        self.page.mouse.move(left, top)
+        self.page.mouse.down()
+        for corner in ((right, top), (right, bottom), (left, bottom)):
+            self.page.mouse.move(*corner, steps=3)
+        self.page.mouse.up()
+
+    def heading(self) -> str:
+        return str(self.page.locator("#details h2").text_content())
+
+
+@pytest.fixture(scope="module")
+def reader(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_page(contents(make_subject(), "pca"), path)
+    reader = Reader(browser, path)
+    yield reader
+    reader.context.close()
+
+
+@pytest.fixture(autouse=True)
+def afresh(reader: Reader) -> Iterator[None]:
+    """Begin every test with nothing chosen; end it with nothing gone wrong, and nothing asked of the network."""
+    reader.page.keyboard.press("Escape")
+    reader.page.click("#zoom-reset")
+    reader.page.click("#mode-pan")
+    reader.page.focus("#map")
+    reader.page.keyboard.press("Escape")
+    yield
+    assert reader.complaints == []
+    assert reader.requests == [reader.address]
+    assert reader.page.evaluate("window.broken") is None
+
+
+def test_the_map_is_drawn_in_the_colours_of_the_classes(reader: Reader) -> None:
+    picture = reader.picture("#map")
+    drawn = [colour for number, colour in picture.getcolors(1 << 24) or () if number >= 10]
+    for red, green, blue in ((0x4C, 0x78, 0xA8), (0xE4, 0x85, 0x3C), (0x4F, 0x9D, 0x69)):
+        assert any(max(abs(r - red), abs(g - green), abs(b - blue)) < 40 for r, g, b in drawn), (red, green, blue)
+
+
+def test_another_colour_changes_map_and_legend(reader: Reader) -> None:
+    before = reader.picture("#map")
+    reader.page.select_option("#colour", label="degree")
+    assert reader.page.locator("#legend .ramp").count() == 1
+    assert reader.picture("#map").tobytes() != before.tobytes()
+    reader.page.select_option("#colour", label="label")
+    assert reader.page.locator("#legend button").count() == 3
+
+
+def test_every_column_can_be_coloured_by(reader: Reader) -> None:
+    names = reader.page.locator("#colour option").all_text_contents()
+    assert names == ["label", "predicted label", "prediction", "cluster", "degree", "age", "<u>city</u>"]
+
+
+def test_a_category_can_be_brought_forward(reader: Reader) -> None:
+    before = reader.picture("#map")
+    button = reader.page.locator("#legend button").nth(1)
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    assert reader.picture("#map").tobytes() != before.tobytes()
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+
+
+def test_search_finds_a_node_and_shows_both_kinds_of_neighbours(reader: Reader) -> None:
+    reader.search("node_30")
+    assert reader.heading() == "node_30"
+    near = reader.page.locator("#details .neighbours > div").nth(0).locator("li")
+    linked = reader.page.locator("#details .neighbours > div").nth(1).locator("li .name")
+    assert near.count() == 10
+    assert sorted(linked.all_text_contents()) == ["node_29", "node_31"]
+    assert "second" in reader.page.locator("#details .values").text_content()
+
+
+def test_search_says_when_there_is_nothing(reader: Reader) -> None:
+    reader.page.fill("#search", "no such node")
+    assert "No id holds this." in reader.page.locator("#search-results").text_content()
+    reader.page.fill("#search", "")
+
+
+def test_a_neighbour_can_be_followed(reader: Reader) -> None:
+    reader.search("node_30")
+    row = reader.page.locator("#details .neighbours > div").nth(1).locator("button").first
+    name = row.locator(".name").text_content()
+    row.click()
+    assert reader.heading() == name
+
+
+def test_hover_shows_a_node_and_click_takes_it(reader: Reader) -> None:
+    place = reader.places()[30]
+    reader.page.mouse.move(*place)
+    tip = reader.page.locator("#tooltip")
+    assert tip.locator("strong").text_content() == "node_30"
+    assert "second" in tip.text_content()
+    reader.page.mouse.click(*place)
+    assert reader.heading() == "node_30"
+
+
+def test_lasso_makes_a_group_whose_ids_are_downloaded(reader: Reader, tmp_path: Path) -> None:
+    places = reader.places()
+    box = reader.box()
+    middle = box["x"] + box["width"] / 2
+    reader.lasso(box["x"] + 4, box["y"] + 4, middle, box["y"] + box["height"] - 4)
+    names = make_subject().embeddings.ids.to_list()
+    inside = [[name] for name, place in zip(names, places, strict=True) if place[0] < middle]
+    assert 5 < len(inside) < 55
+    assert reader.page.locator("#group h2").text_content() == f"Group of {len(inside)} nodes"
+    with reader.page.expect_download() as download:
+        reader.page.click("text=Download ids")
+    target = tmp_path / "ids.csv"
+    download.value.save_as(target)
+    with target.open(newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file)) == [["id"], *inside]
+
+
+def test_a_group_grows_node_by_node(reader: Reader) -> None:
+    for name in ("node_30", "node_31"):
+        reader.search(name)
+        reader.page.click("text=Add to group")
+    assert reader.page.locator("#group h2").text_content() == "Group of 2 nodes"
+    reader.page.click("#group >> text=Clear")
+    assert reader.page.locator("#group").is_hidden()
+
+
+def test_ids_can_be_copied(reader: Reader) -> None:
+    reader.search("node_30")
+    reader.page.click("text=Add to group")
+    reader.page.click("text=Copy ids")
+    reader.page.wait_for_selector("#group >> text=copied")
+    reader.page.fill("#search", "")
+    reader.page.focus("#search")
+    reader.page.keyboard.press("Control+V")
+    assert reader.page.input_value("#search") == "node_30"
+    reader.page.fill("#search", "")
+
+
+def test_dark_and_light(reader: Reader) -> None:
+    def ground() -> Any:
+        return reader.page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    light = ground()
+    reader.page.click("#theme")
+    dark = ground()
+    reader.page.reload()
+    reader.page.wait_for_selector("html[data-ready]")
+    reader.requests.pop()  # the reload itself
+    assert ground() == dark != light
+    reader.page.click("#theme")
+    assert ground() == light
+
+
+def test_the_systems_theme_is_the_first(reader: Reader, browser: Any) -> None:
+    other = Reader(browser, Path(reader.address.removeprefix("file://")), color_scheme="dark")
+    assert other.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    other.context.close()
+
+
+def test_the_keyboard_is_enough(reader: Reader) -> None:
+    page = reader.page
+    before = reader.picture("#map").tobytes()
+    for key in ("ArrowRight", "ArrowUp", "+"):
+        page.keyboard.press(key)
+    assert reader.picture("#map").tobytes() != before
+    page.keyboard.press("0")
+    assert reader.picture("#map").tobytes() == before
+    page.keyboard.press("Enter")
+    assert reader.heading()
+    page.focus("#search")
+    page.keyboard.type("node_4")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert reader.heading() == "node_41"
+    page.fill("#search", "")
+
+
+def test_tab_reaches_everything_that_can_be_pressed(reader: Reader) -> None:
+    page = reader.page
+    page.evaluate("document.activeElement.blur()")
+    reached = set()
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id"))
+    assert {"theme", "mode-pan", "mode-lasso", "zoom-in", "map", "search", "colour"} <= reached
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_are_text(reader: Reader, name: str) -> None:
+    reader.page.fill("#search", name[:40].split("\n")[0].strip())
+    reader.page.press("#search", "Enter")
+    assert reader.heading() == name[:12000]
+    assert reader.page.locator("#details h2 script, #details h2 img").count() == 0
+    assert reader.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    reader.page.fill("#search", "")
+
+
+def test_long_names_do_not_push_the_page_apart(reader: Reader) -> None:
+    reader.search(LONG[:30])
+    box = reader.page.locator("#details h2").bounding_box()
+    assert box["height"] < 150
+    reader.page.fill("#search", "")
+
+
+def test_curves_classes_settings_and_notes_are_there(reader: Reader) -> None:
+    page = reader.page
+    assert page.locator("#curves h3 > span:first-child").all_text_contents() == [
+        "Loss",
+        "Negatives kept",
+        "Moved to positives",
+    ]
+    assert page.locator("#curves canvas").count() == 3
+    assert page.locator(".matrix tbody tr").count() == 3
+    assert "<i>first</i>" in page.locator(".matrix").text_content()
+    assert "has not seen" in page.locator("#classes .how").text_content()
+    assert "<script>window.broken = 3</script>" in page.locator("#settings").text_content()
+    assert page.locator("#notes").text_content() == "<em>a note</em>"
+    assert page.locator("#title").text_content() == "rings <b>&amp;"
+
+
+def test_a_run_without_labels_graph_or_metrics(browser: Any, tmp_path: Path) -> None:
+    bare = make_subject(labels=None, class_names=(), graph=None, metrics=(), settings={}, environment={}, attributes=())
+    write_page(contents(bare, "pca"), tmp_path / "bare.html")
+    other = Reader(browser, tmp_path / "bare.html")
+    other.search("node_30")
+    assert "could not be read" in other.page.locator("#details").text_content()
+    assert "no metrics" in other.page.locator("#curves").text_content()
+    assert other.page.locator("#colour option").all_text_contents() == ["cluster"]
+    assert other.complaints == []
+    other.context.close()
+
+
+def test_without_webgl_the_page_says_so(browser: Any, reader: Reader) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
+    page.goto(reader.address)
+    page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+    assert "The map cannot be drawn" in page.locator("#map-failure").text_content()
+    context.close()
+
+
+def test_the_policy_stops_what_is_not_ours(reader: Reader, browser: Any) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(reader.address)
+    page.evaluate(
+        """() => {
+            const script = document.createElement('script');
+            script.textContent = 'window.broken = 4';
+            document.body.append(script);
+        }"""
+    )
+    assert page.evaluate("window.broken") is None
+    refused = page.evaluate("() => fetch('data:,x').then(() => 'sent', () => 'refused')")
+    assert refused == "refused"
+    context.close()

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nodewise.core.errors import InputError
+from nodewise.data.graph import Split
+from nodewise.report.classes import confusion, predict
+
+
+def groups(nodes: int = 90) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(0)
+    labels = np.arange(nodes) % 3
+    return (4 * np.eye(3)[labels] + generator.normal(size=(nodes, 3))).astype("f4"), labels.astype(np.int64)
+
+
+def test_with_a_split_only_test_nodes_count_and_training_nodes_are_not_predicted() -> None:
+    vectors, labels = groups()
+    split = Split(np.arange(30), np.arange(30, 45), np.arange(45, 75))
+    found = predict(vectors, labels, split)
+    assert (found.predicted[:45] == -1).all()
+    assert (found.predicted[45:] >= 0).all()  # those in no part of the split are predicted, but not counted
+    np.testing.assert_array_equal(found.counted, split.test)
+    assert "30 training nodes" in found.how
+    assert (found.predicted[45:] == labels[45:]).mean() > 0.8
+
+
+def test_without_a_split_every_labelled_node_is_predicted_by_a_stranger() -> None:
+    vectors, labels = groups()
+    labels[5] = -1
+    found = predict(vectors, labels, None)
+    assert found.predicted[5] == -1
+    known = np.flatnonzero(labels >= 0)
+    assert (found.predicted[known] >= 0).all()
+    np.testing.assert_array_equal(found.counted, known)
+    assert "five" in found.how or "5 parts" in found.how
+
+
+def test_predictions_are_out_of_sample() -> None:
+    # Labels that say nothing about the vectors: only a probe that had seen a node could know its class.
+    generator = np.random.default_rng(0)
+    vectors, labels = generator.normal(size=(200, 150)).astype("f4"), generator.integers(0, 2, 200)
+    found = predict(vectors, labels, None)
+    assert (found.predicted == labels).mean() < 0.65
+
+
+def test_a_split_with_an_empty_part_is_not_used() -> None:
+    vectors, labels = groups()
+    found = predict(vectors, labels, Split(np.arange(30), np.empty(0, np.int64), np.arange(45, 75)))
+    assert "No split" in found.how
+
+
+def test_a_class_with_one_member_is_left_out() -> None:
+    vectors, labels = groups()
+    labels[0] = 3
+    assert predict(vectors, labels, None).predicted[0] == -1
+
+
+@pytest.mark.parametrize("labels", [np.full(90, -1), np.zeros(90, np.int64), np.r_[0, 0, 1, 1, np.full(86, -1)]])
+def test_too_few_labels(labels: np.ndarray) -> None:
+    with pytest.raises(InputError, match="two classes"):
+        predict(groups()[0], labels.astype(np.int64), None)
+
+
+def test_confusion_counts_pairs() -> None:
+    generator = np.random.default_rng(0)
+    truth, given = generator.integers(0, 4, (2, 50))
+    slow = np.zeros((4, 4), int)
+    for t, g in zip(truth, given, strict=True):
+        slow[t, g] += 1
+    np.testing.assert_array_equal(confusion(truth, given, 4), slow)

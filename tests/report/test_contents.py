@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.report.conftest import make_subject
+from tests.report.test_packing import unpacked
+
+from nodewise.core.jsonable import to_json
+from nodewise.data.graph import Split
+from nodewise.report import contents as module
+from nodewise.report.columns import guessed
+from nodewise.report.contents import contents
+from nodewise.report.subject import Subject
+
+
+def columns(found: dict[str, Any]) -> dict[str, Any]:
+    return {column["name"]: column for column in found["columns"]}
+
+
+def test_everything_is_json_and_in_the_order_of_the_nodes(subject: Subject) -> None:
+    found = contents(subject, "pca")
+    json.loads(to_json(found))
+    assert unpacked(found["ids"]) == [str(name) for name in subject.embeddings.ids]
+    assert unpacked(found["points"]).shape == (120,)
+    label = columns(found)["label"]
+    np.testing.assert_array_equal(unpacked(label["values"]), subject.labels)
+    assert unpacked(label["names"]) == ["<i>first</i>", "second", "third"]
+    np.testing.assert_array_equal(unpacked(columns(found)["degree"]["values"]), np.full(60, 2))
+    assert dict(found["facts"]) == {"nodes": "60", "edges": "60", "features": "8", "dimensions": "8", "classes": "3"}
+    assert found["projection"] == "PCA"
+
+
+def test_scores_are_those_of_the_confusion_matrix(subject: Subject) -> None:
+    from sklearn.metrics import precision_recall_fscore_support
+
+    found = contents(subject, "pca")
+    predicted = unpacked(columns(found)["predicted label"]["values"])
+    scores = found["classes"]
+    precision, recall, f1, support = precision_recall_fscore_support(subject.labels, predicted, zero_division=0)
+    for name, expected in (("precision", precision), ("recall", recall), ("f1", f1), ("support", support)):
+        np.testing.assert_allclose(scores[name], expected, err_msg=name)
+    assert scores["accuracy"] == pytest.approx((predicted == subject.labels).mean())
+    assert scores["macro_f1"] == pytest.approx(f1.mean())
+
+
+def test_only_the_test_nodes_of_a_split_are_scored(subject: Subject) -> None:
+    order = np.random.default_rng(0).permutation(60)
+    split = Split(np.sort(order[:30]), np.sort(order[30:40]), np.sort(order[40:]))
+    found = contents(make_subject(split=split), "pca")
+    assert found["classes"]["counted"] == "20 nodes"
+    prediction = columns(found)["prediction"]
+    assert (unpacked(prediction["values"])[split.train] == 255).all()
+    assert prediction["unknown"] == "not predicted"
+
+
+def test_labels_that_cannot_be_predicted_are_still_shown() -> None:
+    found = contents(make_subject(labels=np.zeros(60, np.int64)), "pca")
+    assert found["classes"] is None
+    assert "label" in columns(found)
+    assert any("not predicted: two classes" in note for note in found["notes"])
+
+
+def test_of_too_many_nodes_a_sample_is_shown_and_said(subject: Subject) -> None:
+    found = contents(subject, "pca", most_shown=25)
+    assert found["nodes"] == 25
+    names = unpacked(found["ids"])
+    everyone = [str(name) for name in subject.embeddings.ids]
+    rows = [everyone.index(name) for name in names]
+    assert rows == sorted(set(rows))
+    np.testing.assert_array_equal(unpacked(columns(found)["label"]["values"]), subject.labels[rows])
+    assert any("25 of 60 nodes" in note for note in found["notes"])
+    # Neighbours in the graph are positions in the sample; their degree is that of the whole graph.
+    linked = unpacked(found["adjacent"]["nodes"]).reshape(25, -1)
+    graph = subject.graph
+    for place, row in enumerate(rows):
+        near = {rows[other] for other in linked[place] if other >= 0}
+        assert near == set(graph.indices[graph.indptr[row] : graph.indptr[row + 1]]) & set(rows)
+    np.testing.assert_array_equal(unpacked(found["degrees"]), 2)
+
+
+def test_what_is_left_out_for_size_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MANY", 10)
+    monkeypatch.setattr(module, "_MOST_TEXT", 30)
+    story = guessed("story", [f"once upon a time {i}" for i in range(60)])
+    found = contents(make_subject(attributes=(story,)), "pca")
+    assert found["neighbours"]["k"] == 5
+    assert "story" not in columns(found)
+    assert any("'story' was left out" in note for note in found["notes"])
+    assert any("end after 5" in note for note in found["notes"])
+
+
+def test_without_a_graph_there_are_no_graph_neighbours() -> None:
+    found = contents(make_subject(graph=None), "pca")
+    assert found["adjacent"] is found["degrees"] is None
+    assert "degree" not in columns(found)
+
+
+def test_the_same_seed_gives_the_same_page(subject: Subject) -> None:
+    assert to_json(contents(subject, "pca", seed=1)) == to_json(contents(subject, "pca", seed=1))
