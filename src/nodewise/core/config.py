@@ -4,6 +4,9 @@ A settings class is a frozen dataclass whose fields are bool, int, float, str, `
 ``tuple[T, ...]``, an optional one of these, or another such dataclass, which becomes a TOML section. An
 unknown key or a value of the wrong type is an error that names the key, where it came from, and the nearest
 valid name. TOML has no null, so an optional setting is switched off by the word "none".
+
+Text that comes from a file is a `FileText` and stays one through `override`: a file of settings is data, and a
+`Registry` imports no code that only a file names.
 """
 
 from __future__ import annotations
@@ -12,11 +15,12 @@ import json
 import tomllib
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nodewise.core.errors import InputError
+from nodewise.core.filetext import FileText
 from nodewise.core.suggest import did_you_mean
 
 T = TypeVar("T")
@@ -26,10 +30,14 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 def from_mapping(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
-    """Build settings of type `cls`; keys that `mapping` leaves out keep their defaults.
+    """Build settings of type `cls` from what a file holds; keys that it leaves out keep their defaults.
 
-    `source` names where the mapping came from (a file, say) and begins every error message.
+    `source` names the file and begins every error message. Texts become `FileText`.
     """
+    return _from_file(_build(cls, mapping, source))
+
+
+def _build(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
     try:
         return _section(cls, mapping, "", cls)
     except InputError as error:
@@ -66,7 +74,7 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
             if not isinstance(section, dict):
                 raise InputError(f"{source}: '{'.'.join(path[:depth])}' is a value, not a section")
         section[leaf] = _parse_value(text.strip())
-    return from_mapping(type(settings), mapping, source)
+    return _build(type(settings), mapping, source)
 
 
 def to_mapping(settings: object) -> dict[str, Any]:
@@ -144,7 +152,7 @@ def _value(kind: Any, value: Any, key: str, root: type[object]) -> Any:
         return tuple(_value(arguments[0], item, f"{key}[{i}]", root) for i, item in enumerate(value))
     if origin is Literal:
         for choice in arguments:
-            if type(choice) is type(value) and choice == value:
+            if (type(choice) is type(value) or isinstance(value, FileText)) and choice == value:
                 return choice
         raise InputError(f"'{key}' cannot be {_describe(value)}{did_you_mean(str(value), map(str, arguments))}")
     if kind is float and type(value) is int:
@@ -152,9 +160,21 @@ def _value(kind: Any, value: Any, key: str, root: type[object]) -> Any:
             return float(value)
         except OverflowError:
             raise InputError(f"'{key}' is too large for a number") from None
-    if type(value) is not kind:  # not isinstance: true is no whole number
+    if type(value) is not kind and not (kind is str and isinstance(value, FileText)):  # true is no whole number
         raise InputError(f"'{key}' must be {_KINDS[kind]}, not {_describe(value)}")
     return value
+
+
+def _from_file(settings: T) -> T:
+    """Return settings whose texts are marked as a file's."""
+    marked: dict[str, Any] = {}
+    for item in _fields(type(settings)):
+        value = getattr(settings, item.name)
+        if is_dataclass(value):
+            marked[item.name] = _from_file(value)
+        elif isinstance(value, str):
+            marked[item.name] = FileText(value)
+    return replace(settings, **marked)  # type: ignore[type-var]  # settings are dataclasses, which T does not say
 
 
 def _describe(value: object) -> str:

@@ -7,6 +7,7 @@ import platform
 import sys
 from datetime import UTC, datetime
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "pyarrow", "safetensors")
@@ -19,13 +20,24 @@ def environment() -> dict[str, Any]:
         "argv": list(sys.argv),
         "python": platform.python_version(),
         "platform": platform.platform(),
+        "processor": _processor(),
         "cpus": os.cpu_count(),
         "versions": {name: _version(name) for name in ("nodewise", *_PACKAGES)},
     }
     if torch := sys.modules.get("torch"):
         found["torch_threads"] = torch.get_num_threads()
+        found["deterministic"] = torch.are_deterministic_algorithms_enabled()
         found["gpu"] = torch.cuda.get_device_name() if torch.cuda.is_available() else None
     return found
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
 
 
 def _version(package: str) -> str | None:

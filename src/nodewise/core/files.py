@@ -26,9 +26,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise InputError(f"cannot write {path}: it is a folder; give the name of a file")
         temporary.touch(exist_ok=False)
         yield temporary
-        _flush_to_disk(temporary)
+        flush_to_disk(temporary)
         temporary.replace(target)
-        _flush_to_disk(target.parent)
+        flush_to_disk(target.parent)
     except OSError as error:
         raise InputError(f"cannot write {path}: {_reason(error, target.parent)}") from error
     finally:
@@ -36,7 +36,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             temporary.unlink()
 
 
-def _flush_to_disk(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
+    """Return when a file's content, or a folder's list of names, would survive a loss of power."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -45,8 +46,9 @@ def _flush_to_disk(path: Path) -> None:
 
 
 def _reason(error: OSError, folder: Path) -> str:
-    if not folder.exists():
-        return f"the folder {folder} does not exist; create it first"
-    if not folder.is_dir():
-        return f"{folder} is a file, not a folder"
+    with suppress(OSError):  # a folder above may be closed to us, and then neither can be told
+        if not folder.exists():
+            return f"the folder {folder} does not exist; create it first"
+        if not folder.is_dir():
+            return f"{folder} is a file, not a folder"
     return (error.strerror or str(error)).strip().lower()

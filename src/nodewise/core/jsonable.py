@@ -1,4 +1,4 @@
-"""JSON that any reader accepts, of values that came from numpy or torch."""
+"""JSON that any reader accepts, of values that came from numpy or torch; and JSON that anybody may have written."""
 
 from __future__ import annotations
 
@@ -7,10 +7,23 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from nodewise.core.errors import InputError
+
 
 def to_json(value: object, indent: int | None = None) -> str:
     """Return `value` as JSON; numbers of numpy and torch are plain numbers, NaN and infinities are null."""
     return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def json_object(data: bytes | str, source: str) -> dict[str, Any]:
+    """Return the JSON object in `data`; `source` names where it came from in the error for anything else."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{source}: holds {type(found).__name__} where a JSON object is expected")
+    return found
 
 
 def _plain(value: Any) -> Any:

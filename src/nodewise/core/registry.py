@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Generic, TypeVar, cast
 
 from nodewise.core.errors import InputError
+from nodewise.core.filetext import FileText
 from nodewise.core.suggest import did_you_mean
 
 T = TypeVar("T")
@@ -31,11 +32,19 @@ class Registry(Generic[T]):
         return tuple(self._targets)
 
     def get(self, name: str) -> T:
-        """Return what `name` stands for: a registered name or the user's own ``module:attribute``."""
+        """Return what `name` stands for: a registered name or the user's own ``module:attribute``.
+
+        One's own is refused where the name was read from a file: files are data, and importing runs code.
+        """
         if name in self._targets:
             module, _, attribute = self._targets[name].partition(":")
             return cast(T, getattr(import_module(module), attribute))
         if ":" in name:
+            if isinstance(name, FileText):
+                raise InputError(
+                    f"the {self.kind} {name[:60]!r} would load code, and only a file of settings names it; "
+                    "if the code is yours, name it in the command line too (--set), or in Python"
+                )
             return cast(T, self._import_own(name))
         raise InputError(f"unknown {self.kind} {name!r}{did_you_mean(name, self._targets)}")
 

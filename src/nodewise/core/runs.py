@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,12 +11,13 @@ from typing import Any, TypeVar
 from nodewise.core import config
 from nodewise.core.environment import environment
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write
-from nodewise.core.jsonable import to_json
+from nodewise.core.files import atomic_write, flush_to_disk
+from nodewise.core.jsonable import json_object, to_json
+from nodewise.core.lock import LOCK
 
 T = TypeVar("T")
 
-_PARTIAL = ".partial-"
+_CHECKPOINT = "checkpoint-"
 
 
 @dataclass(frozen=True)
@@ -73,6 +71,16 @@ class RunFolder:
         """The page to look at."""
         return self.path / "report.html"
 
+    @property
+    def partial(self) -> Path:
+        """The hidden folder of a run in the making, see `nodewise.core.staging`."""
+        return self.path / ".partial"
+
+    @property
+    def complete(self) -> Path:
+        """In the hidden folder, the list of its files once all of them are there."""
+        return self.path / "complete.json"
+
     @classmethod
     def open(cls, path: str | Path) -> RunFolder:
         """Return the run at `path`, which must exist."""
@@ -80,63 +88,50 @@ class RunFolder:
         if not run.path.is_dir():
             raise InputError(f"{path}: no such run folder; make one with 'nodewise embed GRAPH -o {path}'")
         if not run.config.is_file():
+            if run.partial.exists():
+                raise InputError(f"{path}: the run is not finished; the 'nodewise embed' of it with --resume goes on")
             raise InputError(f"{path}: not a run folder: it has no {run.config.name}")
         return run
 
     @classmethod
-    def create(cls, path: str | Path, *, resume: bool = False) -> RunFolder:
-        """Make the folder, or take over an empty one or an earlier run's.
-
-        An earlier run's files are removed unless `resume`; a folder that holds anything else is refused.
-        """
+    def create(cls, path: str | Path) -> RunFolder:
+        """Make the folder, or take over an empty one or an earlier run's, whose files are removed."""
         run = cls(Path(path))
-        run._refuse_foreign(resume)
+        run.refuse_foreign()
         try:
             run.path.mkdir(parents=True, exist_ok=True)
-            if not resume:
-                for name in cls.NAMES:
-                    (run.path / name).unlink(missing_ok=True)
+            for name in cls.NAMES:
+                (run.path / name).unlink(missing_ok=True)
         except OSError as error:
             raise InputError(f"{path}: cannot make the run folder: {error.strerror}") from None
         return run
 
-    @classmethod
-    @contextmanager
-    def staged(cls, path: str | Path) -> Iterator[RunFolder]:
-        """Yield a hidden folder inside `path` whose files move up only if the block succeeds.
-
-        A failed or interrupted run leaves nothing behind; an earlier run at `path` is untouched until then.
-        """
-        target = Path(path)
-        cls(target)._refuse_foreign(resume=False)
-        missing = [folder for folder in (target, *target.parents) if not folder.exists()]
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-            hidden = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=target))
-        except OSError as error:
-            raise InputError(f"{path}: cannot make the run folder: {error.strerror}") from None
-        try:
-            yield cls(hidden)
-            cls.create(target)
-            for entry in hidden.iterdir():
-                entry.replace(target / entry.name)
-        finally:
-            shutil.rmtree(hidden, ignore_errors=True)
-            for folder in missing:
-                with suppress(OSError):  # not empty: the run is in it
-                    folder.rmdir()
-
-    def _refuse_foreign(self, resume: bool) -> None:
+    def refuse_foreign(self) -> None:
+        """Refuse a path that is a file, or a folder with other things than a run in it."""
         if not self.path.exists():
             return
         if not self.path.is_dir():
             raise InputError(f"{self.path}: is a file; name a folder for the run")
         try:
-            occupied = any(not entry.name.startswith(_PARTIAL) for entry in self.path.iterdir())
+            foreign = {entry.name for entry in self.path.iterdir()} - {*self.NAMES, self.partial.name, LOCK}
         except OSError as error:
             raise InputError(f"{self.path}: cannot read the folder: {error.strerror}") from None
-        if occupied and not resume and not self.config.is_file():
+        if foreign and not self.config.is_file() and not RunFolder(self.partial).complete.is_file():
             raise InputError(f"{self.path}: holds files that are not a run's; name a new or empty folder")
+
+    def checkpoints(self) -> list[Path]:
+        """Return the checkpoints in the folder, the newest last."""
+        return sorted(self.path.glob(f"{_CHECKPOINT}*.safetensors"))
+
+    def checkpoint(self, step: int) -> Path:
+        """Return where the checkpoint after so many steps belongs."""
+        return self.path / f"{_CHECKPOINT}{step:012d}.safetensors"
+
+    def clear(self, *, keep_checkpoints: bool) -> None:
+        """Remove all files, as a killed process may have left some; checkpoints and their metrics too, or not."""
+        kept = {self.metrics, *self.checkpoints()} if keep_checkpoints else set()
+        for entry in set(self.path.iterdir()) - kept:
+            entry.unlink()
 
     def write_config(self, settings: object) -> None:
         """Write the resolved settings."""
@@ -156,26 +151,40 @@ class RunFolder:
         """Return what was written about the run; nothing if nothing was."""
         if not self.environment.exists():
             return {}
-        try:
-            found: dict[str, Any] = json.loads(self.environment.read_bytes())
-        except ValueError as error:
-            raise InputError(f"{self.environment}: not JSON: {error}") from None
-        return found
+        return json_object(_content(self.environment), str(self.environment))
 
     def append_metrics(self, record: Mapping[str, Any]) -> None:
         """Append one record as a line of JSON; what is not finite becomes null."""
         with self.metrics.open("a", encoding="utf-8") as file:
             file.write(to_json(record) + "\n")
 
+    def metrics_length(self) -> int:
+        """Return the bytes of metrics written so far, all of them on disk."""
+        if not self.metrics.exists():
+            return 0
+        flush_to_disk(self.metrics)
+        return self.metrics.stat().st_size
+
+    def cut_metrics(self, length: int) -> bool:
+        """Forget metrics beyond a length; return False if there are fewer."""
+        if length == 0:
+            self.metrics.unlink(missing_ok=True)
+            return True
+        if not self.metrics.exists() or self.metrics.stat().st_size < length:
+            return False
+        os.truncate(self.metrics, length)
+        return True
+
     def read_metrics(self) -> list[dict[str, Any]]:
         """Return the records; a last line cut off by a crash is left out."""
         if not self.metrics.exists():
             return []
-        *lines, _cut_off = self.metrics.read_text(encoding="utf-8").split("\n")
-        records = []
-        for number, line in enumerate(lines, start=1):
-            try:
-                records.append(json.loads(line))
-            except ValueError as error:
-                raise InputError(f"{self.metrics}: line {number} is not JSON: {error}") from None
-        return records
+        *lines, _cut_off = _content(self.metrics).split(b"\n")
+        return [json_object(line, f"{self.metrics}, line {number}") for number, line in enumerate(lines, start=1)]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None

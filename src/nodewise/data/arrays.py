@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +15,46 @@ from nodewise.core.errors import InputError
 from nodewise.data.messages import excerpt, first_line
 
 Arrays = dict[str, npt.NDArray[Any]]
-_DAMAGE = (ValueError, OSError, EOFError, MemoryError)
 
 
 def load_npy(path: Path) -> npt.NDArray[Any]:
     """Return the array of an npy file."""
     try:
-        return np.asarray(np.load(path, allow_pickle=False))
-    except _DAMAGE as error:
+        return _text_checked(np.asarray(np.load(path, allow_pickle=False)))
+    except Exception as error:  # numpy's parser of headers can fail in any way at all
         raise _unreadable(path, "npy", error) from error
 
 
 def load_npz(path: Path) -> Arrays:
     """Return every array of an npz file by name."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > (memory := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
-            raise InputError(f"{path}: unpacks to {size:,} bytes, more than this machine's memory of {memory:,}")
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        # Opened once, so that what was looked at is what is loaded, and closed whatever happens.
+        with path.open("rb") as stream:
+            with zipfile.ZipFile(stream) as archive:
+                size = sum(entry.file_size for entry in archive.infolist())
+            if size > (memory := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
+                raise InputError(f"{path}: unpacks to {size:,} bytes, more than this machine's memory of {memory:,}")
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+        # numpy hands over a member that is no array as its bytes.
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise InputError(f"{path}: its member {excerpt(name)} is no array; save plain arrays with numpy.savez")
+        return {name: _text_checked(array) for name, array in arrays.items()}
     except InputError:
         raise
-    except (*_DAMAGE, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+    except Exception as error:  # as above, and zipfile as well
         raise _unreadable(path, "npz", error) from error
+
+
+def _text_checked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array; strings with a number that is no character, which fail only when looked at, are refused."""
+    if array.dtype.kind == "U" and array.nbytes:
+        codes = np.ascontiguousarray(array).reshape(-1).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if ((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF))).any():
+            raise ValueError("it holds strings that are not Unicode")
+    return array
 
 
 def is_sparse(arrays: Arrays) -> bool:
@@ -75,7 +90,7 @@ def sparse_matrix(path: Path, arrays: Arrays) -> sp.csr_matrix[Any]:
 def integers(path: Path, name: str, array: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return an array of node numbers or sizes, which must be whole and not negative."""
     if array.dtype.kind not in "iu":
-        seen = f", such as {array.flat[0]}" if array.size else ""
+        seen = f", such as {excerpt(array.flat[0])}" if array.size and array.dtype.kind in "fbUS" else ""
         raise InputError(f"{path}: {name} holds values of type {array.dtype}{seen}; use integers, from 0 on")
     if array.size and int(array.min()) < 0:
         raise InputError(f"{path}: {name} holds {int(array.min())}; use integers from 0 on")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
@@ -63,26 +62,30 @@ class TextColumns:
 
     def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
         """Return the `keys` columns as Arrow strings and the `numbers` columns as one float32 matrix."""
+        parts = list(self.batches(keys, numbers, 1))
+        columns = [
+            pa.chunked_array([chunk for part in parts for chunk in part.keys[i].chunks], pa.string())
+            for i in range(len(keys))
+        ]
+        return Columns(columns, np.concatenate([part.numbers for part in parts]), parts[-1].notes)
+
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+        """Read the same by blocks of the file, as many at a time as make up `rows`; the last one has all notes."""
         types = {str(i): pa.string() for i in keys} | {str(i): pa.float32() for i in numbers}
-        texts: list[list[Any]] = [[] for _ in keys]
-        matrices: list[npt.NDArray[np.float32]] = []
-        comments = 0
         if len(self.names) == 1:
             self._refuse_gaps()
+        tables: list[Any] = []
+        comments = 0
         for block in blocks(self.path):
+            if sum(table.num_rows for table in tables) >= rows:
+                yield self._columns(pa.concat_tables(tables), keys, numbers, comments)
+                tables = []
             data, skipped = without_comments(block.data)
             comments += skipped
-            table = self._parse(Block(block.first_line, data), types)
-            for chunks, key in zip(texts, keys, strict=True):
-                chunks.extend(table[str(key)].chunks)
-            matrix = np.empty((table.num_rows, len(numbers)), np.float32)
-            for i, column in enumerate(numbers):
-                matrix[:, i] = table[str(column)].to_numpy()
-            matrices.append(matrix)
-        columns = [pa.chunked_array(chunks, pa.string()) for chunks in texts]
-        if self.dialect.padded:
-            columns = [pc.utf8_trim_whitespace(column) for column in columns]
-        return Columns(columns, np.concatenate(matrices), self._notes(comments))
+            tables.append(self._parse(Block(block.first_line, data), types))
+        if not tables:
+            raise InputError(f"{self.path}: is empty now and was not a moment ago; try again when nobody writes to it")
+        yield self._columns(pa.concat_tables(tables), keys, numbers, comments)
 
     def settle(self, columns: list[Any]) -> list[Any]:
         """Return text columns as integers, if every value present in all of them is written as one would be.
@@ -99,7 +102,17 @@ class TextColumns:
         """Return where a row stands in the file."""
         cleaned = (Block(block.first_line, without_comments(block.data)[0]) for block in blocks(self.path))
         numbers = (number for block in cleaned for number, _ in self._rows(block))
-        return f"line {next(islice(numbers, row, None))}"
+        number = next(islice(numbers, row, None), None)
+        return f"row {row + 1}" if number is None else f"line {number}"  # it may have changed since it was read
+
+    def _columns(self, table: Any, keys: Sequence[int], numbers: Sequence[int], comments: int) -> Columns:
+        columns = [table[str(key)] for key in keys]
+        if self.dialect.padded:
+            columns = [pc.utf8_trim_whitespace(column) for column in columns]
+        matrix = np.empty((table.num_rows, len(numbers)), np.float32)
+        for i, column in enumerate(numbers):
+            matrix[:, i] = table[str(column)].to_numpy()
+        return Columns(columns, matrix, self._notes(comments))
 
     def _notes(self, comments: int) -> tuple[str, ...]:
         name = self.path.name

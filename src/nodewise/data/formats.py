@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import Literal
 
@@ -9,9 +10,10 @@ from nodewise.core.errors import InputError
 from nodewise.data.columns import ColumnFile
 from nodewise.data.delimited import TextColumns
 from nodewise.data.parquet import ParquetColumns
+from nodewise.data.store_layout import is_store
 from nodewise.data.text import open_binary
 
-Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml"]
+Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml", "store"]
 
 _MAGIC: dict[bytes, Format] = {
     b"PAR1": "parquet",
@@ -31,16 +33,21 @@ _ENDINGS: dict[str, Format] = {
 
 def format_of(path: Path) -> Format:
     """Return what a file is, or say why there is nothing to read."""
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; give a file")
-    if not path.exists():
-        raise InputError(f"{path}: no such file; check the name")
-    if not path.is_file():
-        raise InputError(f"{path}: not a plain file, and reading takes several passes; save it as one")
+    try:
+        if is_store(path):
+            return "store"
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder; give a file")
+        if not path.exists():
+            raise InputError(f"{path}: no such file; check the name")
+        if not path.is_file():
+            raise InputError(f"{path}: not a plain file, and reading takes several passes; save it as one")
+    except OSError as error:  # a folder on the way to it is closed to us, or its name is too long
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     with open_binary(path) as stream:
         try:
             head = stream.read(1024)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{path}: cannot be read ({error}); check or make it again") from error
     if not head:
         raise InputError(f"{path}: the file is empty")

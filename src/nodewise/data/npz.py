@@ -89,9 +89,9 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
             name=str(about["name"]),
             notes=tuple(about["notes"]),
         )
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, IndexError, pa.ArrowException) as error:
+    except InputError as error:
+        raise InputError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, pa.ArrowException) as error:
         raise InputError(f"{path}: a damaged nodewise graph ({first_line(error)}); write it again") from error
 
 

@@ -25,7 +25,7 @@ from nodewise.data.messages import first_line, listing, not_a_number
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         reason = first_line(error)
         raise InputError(
             f"{path}: not a readable Parquet file, perhaps truncated ({reason}); write it again"
@@ -43,7 +43,9 @@ class ParquetColumns:
     def open(cls, path: Path) -> ParquetColumns:
         """Read a file's schema."""
         with _explained(path):
-            return cls(path, pq.read_schema(path))
+            schema = pq.read_schema(path)
+            schema.names  # noqa: B018  # decoded here, where a name that is no text can still be explained
+            return cls(path, schema)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,17 +71,7 @@ class ParquetColumns:
 
         A column of lists of one length gives as many columns of the matrix.
         """
-        for column in numbers:
-            if not self.is_numeric(column):
-                raise InputError(
-                    f"{self.path}: column {self.names[column]!r} is of type {self.schema.types[column]}, "
-                    "not numbers; leave it out or encode it as numbers"
-                )
-        # Columns are asked for by name, which must then be theirs alone.
-        wanted = [self.names[i] for i in (*keys, *numbers)]
-        for name in wanted:
-            if self.names.count(name) > 1:
-                raise InputError(f"{self.path}: two columns are called {name!r}; rename one of them")
+        wanted = self._wanted(keys, numbers)
         types = [plain_type(kind) for kind in self.schema.types]
         chunks: list[list[Any]] = [[] for _ in keys]
         matrices: list[npt.NDArray[np.float32]] = []
@@ -91,7 +83,7 @@ class ParquetColumns:
                 if table.num_rows == 0:
                     continue
                 for i, key in enumerate(keys):
-                    chunks[i].extend(table[self.names[key]].cast(types[key]).chunks)
+                    chunks[i].extend(_valid(table[self.names[key]].cast(types[key])).chunks)
                 matrices.append(self._matrix(table, [self.names[i] for i in numbers], row))
                 row += table.num_rows
         if row == 0:
@@ -100,6 +92,19 @@ class ParquetColumns:
             raise InputError(f"{self.path}: lists of features differ in length; give every node equally many")
         columns = [pa.chunked_array(c, types[i]) for i, c in zip(keys, chunks, strict=True)]
         return Columns(columns, matrices[0] if len(matrices) == 1 else np.concatenate(matrices), ())
+
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+        """Read the same, at most `rows` rows at a time."""
+        wanted = self._wanted(keys, numbers)
+        types = [plain_type(kind) for kind in self.schema.types]
+        row = 0
+        # Not buffered ahead: that would hold a whole row group, which may be the whole file.
+        with _explained(self.path), pq.ParquetFile(self.path, pre_buffer=False) as file:
+            for batch in file.iter_batches(rows, columns=wanted):
+                table = pa.table(batch)
+                columns = [_valid(table[self.names[key]].cast(types[key])) for key in keys]
+                yield Columns(columns, self._matrix(table, [self.names[i] for i in numbers], row), ())
+                row += table.num_rows
 
     def settle(self, columns: list[Any]) -> list[Any]:
         """Return ids of one kind, integers or strings, in one type; other columns as they are."""
@@ -111,6 +116,21 @@ class ParquetColumns:
     def place(self, row: int) -> str:
         """Return where a row stands in the file."""
         return f"row {row + 1}"
+
+    def _wanted(self, keys: Sequence[int], numbers: Sequence[int]) -> list[str]:
+        """Return the names of columns to read, once it is sure that they can be read."""
+        for column in numbers:
+            if not self.is_numeric(column):
+                raise InputError(
+                    f"{self.path}: column {self.names[column]!r} is of type {self.schema.types[column]}, "
+                    "not numbers; leave it out or encode it as numbers"
+                )
+        # Columns are asked for by name, which must then be theirs alone.
+        wanted = [self.names[i] for i in (*keys, *numbers)]
+        for name in wanted:
+            if self.names.count(name) > 1:
+                raise InputError(f"{self.path}: two columns are called {name!r}; rename one of them")
+        return wanted
 
     def _matrix(self, table: Any, names: list[str], first_row: int) -> npt.NDArray[np.float32]:
         parts = [np.empty((table.num_rows, 0), np.float32)]
@@ -141,6 +161,12 @@ class ParquetColumns:
             values = values.cast(pa.uint8())
         numbers = np.asarray(values.cast(pa.float32(), safe=False))
         return numbers.reshape(rows, -1)
+
+
+def _valid(column: Any) -> Any:
+    """Return the column, in which Arrow has not yet looked whether strings are UTF-8 and offsets in range."""
+    column.validate(full=True)
+    return column
 
 
 def _item_type(kind: Any) -> Any:

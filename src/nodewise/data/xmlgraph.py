@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -57,7 +58,11 @@ def refuse_document_type(path: Path) -> None:
             return
         except expat.ExpatError as error:
             raise InputError(f"{path}, line {error.lineno}: not XML ({first_line(error)}); export it again") from error
-        except OSError as error:
+        except (LookupError, ValueError) as error:  # the encoding it declares is unknown, or of several bytes
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{path}: not readable as XML ({first_line(error)}); save it as UTF-8") from error
+        except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{path}: cannot be read: {first_line(error)}") from error
 
 

@@ -1,0 +1,156 @@
+"""What a graph of any size needs: disk, memory, time and network, from slopes that `benchmarks/scaling.py` measured.
+
+    python scripts/estimate_scale.py --nodes 1e8 --edges 1e9 [--features 128] [--ranks 8] [--cores 32] [--json]
+
+Every figure is a formula of the sizes and the constants below; `docs/scale.md` explains them. Times are those of
+processors that are busy with nothing else; a disk or a network slower than them decides instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict, dataclass
+
+# Processor seconds, measured on two cores of a server in 2026; see docs/scale.md for the runs behind them.
+CONVERT_AN_EDGE = 0.9e-6
+CONVERT_A_FEATURE = 40e-9
+MIX_A_NUMBER = 0.8e-9  # of one neighbour's vector, in one pass over the graph
+MULTIPLY = 3e-11  # one multiplication and addition of a dense product
+FINISH_A_NUMBER = 100e-9  # of a vector: carried from pass to pass, compressed, added up and written
+CLUSTER_A_NODE = 17e-6  # evidence: one of the clusterings, k-means and singular vectors
+CLUSTER_AN_EDGE = 0.6e-6  # evidence: ten smoothing steps of 64 numbers over both directions of the edge
+
+FLOAT, INDEX, OFFSET = 4, 4, 8
+WALK_NODES, EVIDENCE_WIDTH = 26, 64
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What decides the figures; the defaults are those of `nodewise embed`."""
+
+    nodes: float
+    edges: float
+    features: int = 128
+    dimension: int = 512
+    layers: int = 1
+    smoothing: int = 4
+    batch: int = 500
+    clusterings: int = 20
+    id_bytes: int = 8
+    ranks: int = 1
+    cores: int = 2
+    disk: float = 5e8
+    network: float = 3e9
+
+    @property
+    def passes(self) -> int:
+        """Passes over the graph that mix neighbours."""
+        return self.layers + self.smoothing
+
+
+def store_bytes(s: Sizes) -> float:
+    """Offsets, both directions of every edge, dense features and ids."""
+    return OFFSET * s.nodes + 2 * INDEX * s.edges + FLOAT * s.features * s.nodes + s.id_bytes * s.nodes
+
+
+def convert_seconds(s: Sizes) -> float:
+    """Processor time on one core, or the disk's: the input is read and keys are written, read and merged."""
+    traffic = 2 * store_bytes(s) + 3 * 16 * s.edges
+    return max(CONVERT_AN_EDGE * s.edges + CONVERT_A_FEATURE * s.features * s.nodes, traffic / s.disk)
+
+
+def convert_memory(s: Sizes, budget: float = 2e9) -> float:
+    """Add up the budget, one copy of the ids with a hash table, their places, and the degrees."""
+    return budget + s.nodes * (2 * s.id_bytes + 8 + 8 + 8)
+
+
+def training_memory(s: Sizes, evidence: bool = True) -> float:
+    """Private memory: degrees, scale and order of batches, a step's own, and the evidence while it is made."""
+    step = FLOAT * (8 * s.batch * WALK_NODES * s.dimension + 4 * s.features * s.dimension)
+    graph = s.nodes * (8 + 4 + 3 * 8)
+    # Four matrices (N, 64) at a time, a thinned copy of the edges in 64 bits, and the clusters kept.
+    made = s.nodes * (4 * EVIDENCE_WIDTH * FLOAT + 8 * s.clusterings) + 2 * s.edges * 40
+    return step + graph + (made if evidence else 0)
+
+
+def evidence_seconds(s: Sizes) -> float:
+    """All clusterings, before the first step."""
+    return s.clusterings * (CLUSTER_A_NODE * s.nodes + CLUSTER_AN_EDGE * s.edges) / s.cores
+
+
+def network_bytes(s: Sizes) -> dict[str, float]:
+    """Count what one rank sends in a step: gradients, keys and their gradients, and rows of a partitioned graph."""
+    weights = FLOAT * (s.features * s.dimension + (s.layers - 1) * s.dimension**2)
+    share = (s.ranks - 1) / s.ranks
+    return {
+        "gradients": 2 * share * weights,
+        "keys": 2 * share * s.batch * s.dimension * FLOAT,
+        "rows_if_partitioned": 2 * share * s.batch / s.ranks * WALK_NODES * (s.features * FLOAT + 160),
+    }
+
+
+def embedding_seconds(s: Sizes) -> float:
+    """Layers and smoothing on all cores of all ranks, or the disk's time for the matrices between them."""
+    products = MULTIPLY * s.nodes * s.dimension * (s.features + (s.layers - 1) * s.dimension)
+    mixing = MIX_A_NUMBER * s.passes * (2 * s.edges + s.nodes) * s.dimension
+    disk = (s.passes + 1) * s.nodes * s.dimension * FLOAT / s.disk
+    finishing = FINISH_A_NUMBER * s.nodes * s.dimension
+    return max((products + mixing + finishing) / (s.cores * s.ranks), disk / s.ranks)
+
+
+def embedding_disk(s: Sizes) -> float:
+    """Three matrices between passes, and the shards."""
+    return 4 * s.nodes * s.dimension * FLOAT
+
+
+def embedding_memory(s: Sizes, rows: int = 1 << 16) -> float:
+    """Private memory: some chunks of rows and of their neighbours, and two numbers a node."""
+    return 5 * rows * s.dimension * FLOAT + rows * (2 * s.edges / s.nodes + 1) * 60 + 12 * s.nodes
+
+
+def estimate(s: Sizes) -> dict[str, float]:
+    """Return all figures, in bytes and seconds."""
+    return {
+        "store_bytes": store_bytes(s),
+        "convert_seconds": convert_seconds(s),
+        "convert_memory_bytes": convert_memory(s),
+        "training_memory_bytes": training_memory(s),
+        "training_memory_without_evidence_bytes": training_memory(s, evidence=False),
+        "evidence_seconds": evidence_seconds(s),
+        **{f"network_{name}_bytes_a_step": value for name, value in network_bytes(s).items()},
+        "network_seconds_a_step": sum(list(network_bytes(s).values())[:2]) / s.network,
+        "embedding_seconds": embedding_seconds(s),
+        "embedding_disk_bytes": embedding_disk(s),
+        "embedding_memory_bytes": embedding_memory(s),
+        "vectors_bytes": s.nodes * s.dimension * FLOAT,
+    }
+
+
+def shown(name: str, value: float) -> str:
+    units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (0, "B")]
+    if "bytes" in name:
+        size, unit = next((size, unit) for size, unit in units if value >= size)
+        return f"{value / (size or 1):,.1f} {unit}"
+    return f"{value:,.2g} s" if value < 120 else f"{value / 60:,.0f} min" if value < 7200 else f"{value / 3600:,.1f} h"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    defaults = asdict(Sizes(0, 0))
+    for name, value in defaults.items():
+        kind = float if name in ("nodes", "edges", "disk", "network") else int
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, default=value or None, required=not value)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    given = vars(parser.parse_args())
+    as_json = given.pop("json")
+    found = estimate(Sizes(**given))
+    if as_json:
+        print(json.dumps(found))
+        return
+    for name, value in found.items():
+        print(f"{name.replace('_', ' '):45}{shown(name, value):>14}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Being asked to stop: Ctrl-C (SIGINT), an administrator or scheduler (SIGTERM), a closed terminal (SIGHUP).
+
+Everywhere an interruption is a `KeyboardInterrupt`. Inside `deferred` it waits until the work is at a point from which
+it can go on later; a second one does not wait.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from nodewise.core.errors import NodewiseError
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked us to stop."""
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        super().__init__()
+        self.number = int(number)
+
+
+class Interrupted(NodewiseError):
+    """Stopped by a signal, with something kept to go on from; exits as a shell would report the signal."""
+
+    def __init__(self, message: str, cause: KeyboardInterrupt) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code(cause)
+
+
+def exit_code(stop: KeyboardInterrupt) -> int:
+    """Return 128 and the signal's number: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP."""
+    return 128 + (stop.number if isinstance(stop, Stopped) else int(signal.SIGINT))
+
+
+def stop_by_exception() -> None:
+    """Let SIGTERM and SIGHUP end the process as Ctrl-C does, so that it can tidy up."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Stopped(number)
+
+    _install(stop, _SIGNALS[1:])
+
+
+@contextmanager
+def deferred() -> Iterator[Callable[[], None]]:
+    """Hold signals back; yield a function, to be called where stopping is safe, that raises what has arrived.
+
+    Signals reach the main thread only, so in any other thread nothing is held back.
+    """
+    arrived: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if arrived:
+            raise Stopped(number)
+        arrived.append(number)
+
+    def stop_if_asked() -> None:
+        if arrived:
+            raise Stopped(arrived[0])
+
+    before = _install(note, _SIGNALS)
+    try:
+        yield stop_if_asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    stop_if_asked()
+
+
+def _install(handler: Callable[[int, FrameType | None], None], numbers: tuple[signal.Signals, ...]) -> dict[int, Any]:
+    """Set a handler where the signal is not ignored, as nohup and shells ask for; return the ones before."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    before = {int(number): signal.getsignal(number) for number in numbers}
+    before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+    for number in before:
+        signal.signal(number, handler)
+    return before

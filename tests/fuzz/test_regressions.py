@@ -1,0 +1,102 @@
+"""Inputs that once crashed a reader, found by `make fuzz` and the corpus; each is now refused in words."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.fuzz import seeds
+from tests.fuzz.corpus import npy_header, zipped
+
+from nodewise.core.errors import InputError
+from nodewise.core.runs import RunFolder
+from nodewise.data.embeddings import read_embeddings
+from nodewise.data.read import read_graph
+from nodewise.reproduce.tune import read_trials
+
+Reader = Callable[[Path], object]
+
+
+def refused(reader: Reader, path: Path, content: bytes, says: str) -> None:
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=says) as caught:
+        reader(path)
+    assert path.name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_header_of_npy_that_python_cannot_tokenize(tmp_path: Path) -> None:
+    refused(read_graph, tmp_path / "e.npy", npy_header("z'descr': '<i8', 'shape': (2, 3), }"), "not a readable npy")
+
+
+def test_a_gzip_stream_that_zlib_refuses_in_its_first_block(tmp_path: Path) -> None:
+    damaged = gzip.compress(seeds.EDGES_CSV, mtime=0)[:10] + b"\xff" * 30
+    for name in ("e.csv.gz", "e.graphml", "e.gml"):
+        refused(read_graph, tmp_path / name, damaged, "cannot be read")
+
+
+def test_an_encoding_that_xml_declares_and_nobody_knows(tmp_path: Path) -> None:
+    for name in ("martian", "utf-7", "shift_jis"):
+        content = f'<?xml version="1.0" encoding="{name}"?><graphml/>'.encode()
+        refused(read_graph, tmp_path / "e.graphml", content, "not (readable as )?(XML|GraphML)")
+
+
+def test_a_member_of_npz_that_is_no_array(tmp_path: Path) -> None:
+    refused(read_graph, tmp_path / "e.npz", zipped({"edge_index.npy": b"text"}), "'edge_index' is no array")
+
+
+def test_json_in_npz_that_is_too_deep(tmp_path: Path) -> None:
+    import numpy as np
+
+    content = seeds.npz(nodewise_graph=np.frombuffer(b"[" * 100_000, np.uint8))
+    refused(read_graph, tmp_path / "e.npz", content, "a damaged nodewise graph")
+
+
+def test_a_column_of_parquet_whose_name_is_no_text(tmp_path: Path) -> None:
+    # The schema lies in the file twice, once for Arrow's own use, which would hide the damage.
+    table = pa.table({"source": [1], "target": [2], "embedding": [3]})
+    pq.write_table(table, tmp_path / "plain.parquet", store_schema=False)
+    content = (tmp_path / "plain.parquet").read_bytes().replace(b"embedding", b"emb\x95dding")
+    refused(read_graph, tmp_path / "e.parquet", content, "not a readable Parquet file")
+
+
+@pytest.mark.parametrize("byte_order", "<>")
+def test_strings_of_npy_beyond_unicode(tmp_path: Path, byte_order: str) -> None:
+    header = f"{{'descr': '{byte_order}U1', 'fortran_order': False, 'shape': (2, 2), }}"
+    for code in (b"\xa4\xa4\xa4\xa4", (0xD800).to_bytes(4, "little" if byte_order == "<" else "big")):
+        refused(read_graph, tmp_path / "e.npy", npy_header(header, code * 4), "not Unicode")
+
+
+@pytest.mark.parametrize(("reader", "other"), [(read_graph, "target"), (read_embeddings, "x")])
+def test_a_string_in_parquet_that_is_not_utf8(tmp_path: Path, reader: Reader, other: str) -> None:
+    options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    columns = {"id" if other == "x" else "source": ["abcd", "efgh"], other: [1.0, 2.0] if other == "x" else ["p", "q"]}
+    content = seeds.parquet(columns, **options)
+    assert content.count(b"efgh") == 1
+    refused(reader, tmp_path / "e.parquet", content.replace(b"efgh", b"e\xffgh"), "UTF8|utf-8|UTF-8")
+
+
+@pytest.mark.parametrize("content", [b"\x80", b"[1]", b"[" * 100_000, b"3", b"null"])
+def test_records_of_a_run_that_are_no_records(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "config.toml").touch()
+    run = RunFolder.open(tmp_path)
+    refused(lambda _: run.read_environment(), run.environment, content, "not JSON|JSON object")
+    refused(lambda _: run.read_metrics(), run.metrics, content + b"\n", r"metrics\.jsonl, line 1")
+
+
+@pytest.mark.parametrize(
+    "change", [{"seeds": []}, {"seeds": ["x"]}, {"outcomes": [{}]}, {"settings": 3}, {"trial": "0"}]
+)
+def test_lines_of_a_search_that_are_no_trials(tmp_path: Path, change: dict[str, object]) -> None:
+    line = json.loads(seeds.TRIALS)
+    (tmp_path / "trials-0.jsonl").write_bytes(seeds.TRIALS + b"\x80\n")
+    assert len(read_trials(tmp_path, "trials")) == 1
+    content = json.dumps(line | change).encode() + b"\n"
+    refused(
+        lambda path: read_trials(path.parent, "trials"), tmp_path / "trials-0.jsonl", content, "line 1: not a trial"
+    )
