@@ -10,7 +10,6 @@ included.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
 import warnings
@@ -19,8 +18,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.table import Table
+from shared.timing import arguments, fastest_calls, show
 from torch import Tensor
 
 from nodewise.core import rng
@@ -49,23 +47,6 @@ def embeddings(items: int, dimension: int) -> Tensor:
     return centres[members] + torch.randn(items, dimension, generator=generator)
 
 
-def fastest_calls(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Return the seconds of each call's fastest run; calls take turns, three runs each.
-
-    The first run of a turn absorbs compilation, and the threads of the call before, which spin for a while.
-    """
-    best = dict.fromkeys(calls, float("inf"))
-    for _ in range(rounds):
-        for name, call in calls.items():
-            for _ in range(3):
-                start = time.perf_counter()
-                call()
-                if torch.cuda.is_available():
-                    torch.cuda.synchronize()
-                best[name] = min(best[name], time.perf_counter() - start)
-    return best
-
-
 def peer_draw(likelihood: Tensor, mode: str, state: np.random.RandomState) -> list[int]:
     from dppy.finite_dpps import FiniteDPP
 
@@ -74,7 +55,7 @@ def peer_draw(likelihood: Tensor, mode: str, state: np.random.RandomState) -> li
         return list(FiniteDPP("likelihood", L=likelihood.numpy()).sample_exact(mode=mode, random_state=state))
 
 
-def measure(args: argparse.Namespace) -> dict[str, float | str]:
+def measure(args: argparse.Namespace) -> dict[str, float | int | str]:
     points = embeddings(args.items, args.dimension)
     settings = DppSettings(size=args.size, draws=args.draws)
     scale = fit_scale(points, settings)
@@ -83,7 +64,7 @@ def measure(args: argparse.Namespace) -> dict[str, float | str]:
     excluded = rng.uniform64(2, torch.arange(args.queries).unsqueeze(-1), torch.arange(args.items))
     candidates = excluded > 0.05
     likelihood = factor * similarity(points, settings)
-    result: dict[str, float | str] = {
+    result: dict[str, float | int | str] = {
         "items": args.items,
         "queries": args.queries,
         "dimension": args.dimension,
@@ -167,28 +148,16 @@ def on_cuda(
     return device | {f"cuda_{name}_ms": 1e3 * value for name, value in times.items()}
 
 
-def show(result: dict[str, float | str]) -> None:
-    table = Table("what", "value", title=f"Determinantal draws of {result['items']} items, against DPPy")
-    for name, value in result.items():
-        table.add_row(name.replace("_", " "), value if isinstance(value, str) else f"{value:,.4g}")
-    Console().print(table)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--items", type=int, default=1000, help="candidates M")
     parser.add_argument("--queries", type=int, default=1000, help="queries B, each with its own mask")
     parser.add_argument("--dimension", type=int, default=512, help="embedding size")
     parser.add_argument("--size", type=float, default=None, help="expected size; default: the kernel as it is")
     parser.add_argument("--draws", type=int, default=4, help="draws shared by the queries")
     parser.add_argument("--rounds", type=int, default=6, help="turns of three runs, of which the fastest counts")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
-    result = measure(args)
-    if args.json:
-        print(json.dumps(result))
-    else:
-        show(result)
+    show(f"Determinantal draws of {args.items} items, against DPPy", measure(args), args.json)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""What the benchmarks have in common, and the plain implementations they measure against."""

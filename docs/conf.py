@@ -1,0 +1,41 @@
+"""Sphinx: `make docs` builds docs/_build/html; a warning is an error."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
+
+import pictures  # noqa: E402
+
+import nodewise  # noqa: E402
+from nodewise.methods.catalogue import METHODS  # noqa: E402
+
+project = "nodewise"
+author = "The nodewise developers"
+copyright = f"2026, {author}"
+release = version = nodewise.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build", "_generated"]
+html_theme = "furo"
+html_title = "nodewise"
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+napoleon_use_ivar = True  # attributes are listed once, in the class docstring
+nitpicky = False
+
+
+def _methods_table() -> str:
+    lines = ["| name | method | uses | new nodes | cost | from |", "|---|---|---|---|---|---|"]
+    for card in METHODS.values():
+        new = "yes" if card.inductive else "no"
+        lines.append(f"| `{card.name}` | {card.title} | {card.uses} | {new} | {card.cost} | {card.paper} |")
+    return "\n".join(lines) + "\n"
+
+
+generated = HERE / "_generated"
+generated.mkdir(exist_ok=True)
+(generated / "methods.md").write_text(_methods_table(), encoding="utf-8")
+pictures.draw_all(HERE / "_pictures")
