@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help setup test check demo bench clean
+.PHONY: help setup browser test check demo bench docs clean fuzz soak test-matrix coverage mutation audit
 
 help:
 	@echo "make setup   create .venv with the command nodewise in it"
@@ -16,6 +16,10 @@ help:
 	@echo "make test    run all tests"
 	@echo "make check   lint, format, types, import contract, spelling"
 	@echo "make bench   run the benchmarks"
+	@echo "make docs    build the pages in docs/_build/html"
+	@echo "make fuzz    feed 10,000 odd files to every reader"
+	@echo "make soak    kill, resume and compare runs at 25 random moments and at every file operation"
+	@echo "make coverage | mutation | test-matrix | audit   the other long checks, see docs/reliability.md"
 	@echo "make clean   remove caches and build products"
 
 setup: $(STAMP)
@@ -32,8 +36,15 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 	@echo "done: $(BIN)/nodewise"
 
+# The page is tested in a real browser; where none can be installed, those tests say so and are skipped.
+browser:
+	@if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		echo "installing chromium for the tests of the page"; \
+		(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium) >/dev/null 2>&1 || true; \
+	fi
+
 # One thread a worker: more would only compete for the same cores.
-test: setup
+test: setup browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 check: setup
@@ -48,6 +59,36 @@ demo: setup
 
 bench: setup
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+
+docs: setup
+	@$(PIP) --editable ".[docs]"
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+# 10,000 odd files for each reader, and every file of the corpus through a process of its own.
+soak: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "slow or not slow" --durations=0 tests/reliability
+
+fuzz: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.run --examples 10000
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow tests/fuzz tests/faults
+
+test-matrix:
+	$(PYTHON) scripts/test_matrix.py
+
+coverage: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --cov --cov-report=term:skip-covered
+
+# Mutants of what chooses and what scores; an hour or more. MUTATE="src/nodewise/losses/*.py" takes a part of them.
+MUTATE ?= src/nodewise/losses/*.py src/nodewise/sampling/*.py
+mutation: setup
+	$(PIP) --upgrade --target build/mutmut mutmut==3.8.0
+	$(BIN)/python scripts/mutation.py $(foreach files,$(MUTATE),'$(files)')
+
+# Known weaknesses of the pinned versions; needs the network.
+audit:
+	$(PYTHON) -m venv build/audit && build/audit/bin/pip install -qq pip-audit
+	build/audit/bin/pip-audit --disable-pip --no-deps --requirement constraints.txt
 
 clean:
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

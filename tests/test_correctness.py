@@ -29,7 +29,7 @@ SMALL = (
     "training.batch_size=200",
     "training.learning_rate=0.002",
     "embedding.propagation=0",
-    "embedding.unit_length=true",
+    "embedding.length=1.0",
 )
 
 

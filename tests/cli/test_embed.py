@@ -116,11 +116,52 @@ def test_columns_are_named_where_names_do_not_help(nodewise: Nodewise, ring: Pat
     assert applied.code == 0, applied.err
 
 
-def test_nothing_is_offered_that_is_not_there(nodewise: Nodewise) -> None:
-    out = nodewise("embed", "--help").out
-    assert "--resume" not in out
-    assert "--deterministic" not in out
+def test_a_run_is_not_resumed_as_another(refused: Callable[..., str], run: Path) -> None:
+    again = ("embed", "edges.csv", "-f", "nodes.csv", "-l", "labels.csv", "-o", "run", *SMALL, "--resume", "-q")
+    assert "the finished run there has seed 0, not 1" in refused(*again, "--seed", "1")
+    assert "has encoder.dimension 8, not 9" in refused(*again, "--set", "encoder.dimension=9")
+    assert "has another graph" in refused(*(each for each in again if each not in ("-f", "nodes.csv")))
 
 
-def test_a_method_of_another_paper(refused: Callable[..., str], ring: Path) -> None:
-    assert "unknown method 'dgi'; choose from nodewise" in refused("embed", "edges.csv", "-o", "run", "-m", "dgi")
+def test_a_finished_run_is_left_alone(nodewise: Nodewise, run: Path) -> None:
+    before = {path: path.read_bytes() for path in run.iterdir()}
+    again = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *SMALL, "--resume", "--json")
+    assert again.code == 0, again.err
+    assert again.err.endswith("run is finished already\n")
+    assert json.loads(again.out)["nodes"] == 40
+    assert {path: path.read_bytes() for path in run.iterdir()} == before
+
+
+def test_nothing_to_resume_is_the_beginning(nodewise: Nodewise, run: Path) -> None:
+    again = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "again", *SMALL, "--resume")
+    assert again.code == 0, again.err
+    assert "there is no checkpoint to go on from: starting at the beginning" in again.err
+    assert vectors("again/embeddings.parquet") == vectors(run / "embeddings.parquet")
+
+
+def test_too_little_memory_is_refused_before_anything_is_done(
+    refused: Callable[..., str], nodewise: Nodewise, ring: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nodewise.training.memory.available_memory", lambda: 1000)
+    arguments = ("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *SMALL, "-q")
+    assert "edges: embedding needs about 0.0 GB" in refused(*arguments)
+    assert nodewise(*arguments, "--any-memory").code == 0
+
+
+def test_exploded_training_says_where_the_last_good_weights_are(nodewise: Nodewise, ring: Path) -> None:
+    arguments = ("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", "-q", "--checkpoint-every", "0", *SMALL)
+    outcome = nodewise(*arguments, "--set", "training.learning_rate=1e30", "--set", "loss.score=dot")
+    assert outcome.code == 1
+    assert outcome.err.count("\n") == 1
+    assert (
+        "exploded at step 1; lower training.learning_rate, which is 1e+30; what was learnt before is in" in outcome.err
+    )
+    kept = list(Path("run/.partial").glob("checkpoint-*"))
+    assert [str(path) for path in kept] == [outcome.err.split()[-1]]
+    assert not Path("run/config.toml").exists()
+
+
+def test_a_method_without_checkpoints_starts_at_the_beginning(nodewise: Nodewise, ring: Path) -> None:
+    outcome = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", "-m", "dgi", "--resume", "-s", "epochs=2")
+    assert outcome.code == 0, outcome.err
+    assert "dgi saves no checkpoints: starting at the beginning\n" in outcome.err

@@ -17,10 +17,9 @@ from nodewise.core.errors import InputError, NodewiseError
 
 Nodewise = Callable[..., Any]
 READY = [
-    *("demo", "inspect", "embed", "transform", "evaluate", "classify", "neighbors", "tune"),
+    *("demo", "inspect", "convert", "embed", "transform", "evaluate", "classify", "neighbors", "report", "tune"),
     *("strategies", "config"),
 ]
-PLANNED = ["convert", "report", "methods"]
 SOURCE = Path(package.__file__).resolve().parent.parent
 
 
@@ -35,14 +34,14 @@ def test_help_names_every_command(nodewise: Nodewise) -> None:
     outcome = nodewise("--help")
     assert outcome.code == 0
     listed = {line.split()[0] for line in outcome.out.splitlines() if line.startswith("  ")}
-    assert {*READY, *PLANNED} <= listed
+    assert {*READY} <= listed
 
 
 def test_no_arguments_show_the_help(nodewise: Nodewise) -> None:
     assert nodewise() == nodewise("-h")
 
 
-@pytest.mark.parametrize("command", READY + PLANNED)
+@pytest.mark.parametrize("command", READY)
 def test_every_command_has_help(nodewise: Nodewise, command: str) -> None:
     outcome = nodewise(command, "--help")
     assert outcome.code == 0
@@ -73,12 +72,6 @@ def test_the_list_of_commands_is_not_cut_off(nodewise: Nodewise) -> None:
 def test_version(nodewise: Nodewise) -> None:
     outcome = nodewise("--version")
     assert (outcome.code, outcome.out) == (0, f"nodewise {package.__version__}\n")
-
-
-@pytest.mark.parametrize("command", PLANNED)
-def test_a_command_of_a_later_version_says_so(refused: Callable[..., str], command: str) -> None:
-    message = refused(command, "something", "--option", "-o", "x")
-    assert message == f"nodewise: error: 'nodewise {command}' is not part of this version yet\n"
 
 
 @pytest.mark.parametrize(

@@ -1,37 +1,105 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Nodewise
 
-from nodewise.cli.main import main
 from nodewise.core import config
 from nodewise.methods.settings import Settings
+from nodewise.reproduce.measure import KINDS
+from nodewise.reproduce.setup import reduced
+
+OURS = ("--methods", "full,without all", "--runs", "1", "--device", "cpu", "--no-oracle", "--datasets", "citeseer")
 
 
-def test_the_ablation_of_the_bundled_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    small = config.override(Settings(), ["encoder.dimension=8", "training.steps=1", "training.batch_size=100"])
-    (tmp_path / "plain").mkdir()
+@pytest.fixture
+def configs(folder: Path) -> Path:
+    """Small settings for Citeseer where the command looks for them unasked."""
+    small = config.override(
+        reduced(Settings()), ["encoder.dimension=8", "training.steps=1", "sampling.class_collision.clusterings=2"]
+    )
+    (folder / "configs" / "plain").mkdir(parents=True)
     for name in ("citeseer.toml", "plain/citeseer.toml"):
-        (tmp_path / name).write_text(config.to_toml(small))
-    given = ["reproduce", "ablation", "--configs", str(tmp_path), "--datasets", "citeseer", "--runs", "1"]
-    assert main([*given, "-o", str(tmp_path / "out")]) == 0
-    shown = capsys.readouterr().out
-    assert "| variant | citeseer |" in shown
-    assert "| with DPP |" in shown
-    assert (tmp_path / "out" / "citeseer.csv").is_file()
+        (folder / "configs" / name).write_text(config.to_toml(small))
+    return folder / "configs"
+
+
+def test_the_ablation_of_the_bundled_graph(nodewise: Nodewise, configs: Path) -> None:
+    first = nodewise("reproduce", "ablation", "-o", "out", *OURS)
+    assert first.code == 0, first.err
+    assert "| variant | printed |" in first.out
+    assert "ablation: 0 of 2 cells are there; 2 to run" in first.err
+    assert Path("out/ablation/ablation.tex").is_file()
+    assert "not measured yet" in Path("out/claims.md").read_text()
+
+    again = nodewise("reproduce", "ablation", "-o", "out", *OURS, "--json", "--quiet")
+    assert (again.code, again.err) == (0, "")
+    with Path("out/ablation/rows.csv").open(newline="") as file:
+        assert json.loads(again.out) == list(csv.DictReader(file))
+
+    more = nodewise("reproduce", "ablation", "-o", "out", *OURS, "--only-tables", "--runs", "3")
+    assert more.code == 0
+    assert "ablation: 4 cells are not measured yet" in more.err
+    assert more.out == first.out
+
+
+def test_the_data_sets_need_no_training(nodewise: Nodewise, configs: Path) -> None:
+    outcome = nodewise("reproduce", "datasets", "--datasets", "citeseer", "-o", "out")
+    assert outcome.code == 0, outcome.err
+    assert "| Citeseer | 3,327 | 3,327 | 4,552 | 4,732 |" in outcome.out
+    assert Path("out/datasets/datasets.csv").is_file()
+
+
+def test_without_configs_the_defaults_are_used_and_it_says_so(nodewise: Nodewise) -> None:
+    outcome = nodewise("reproduce", "ablation", "-o", "out", "--only-tables", "--datasets", "citeseer")
+    assert outcome.code == 0, outcome.err
+    assert "runs with its default settings" in outcome.err
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("table2", "not part of this version"), ("ablatoin", "did you mean 'ablation'")]
+    ("given", "said"),
+    [
+        (("ablatoin",), "did you mean 'ablation'"),
+        (("ablation", "--datasets", "citseer"), "did you mean 'citeseer'"),
+        (("ablation", "--datasets", ","), "a list of names is empty"),
+        (("ablation", "--methods", "ful"), "did you mean 'full'"),
+        (("table2", "--methods", "nodewize"), "did you mean 'nodewise'"),
+        (("all", "--methods", "full"), "run 'all' without it"),
+        (("ablation", "--configs", "nowhere"), "nowhere/cora.toml: cannot read the settings"),
+        (("ablation", "--device", "abacus"), "'abacus' cannot be used"),
+    ],
 )
-def test_other_experiments(name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reproduce", name, "-o", str(tmp_path / "out")]) == 2
-    assert said in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+def test_what_cannot_be_run(given: tuple[str, ...], said: str, refused: Callable[..., str], configs: Path) -> None:
+    for name in ("cora", "pubmed"):
+        for part in ("", "plain/"):
+            (configs / f"{part}{name}.toml").write_text((configs / "citeseer.toml").read_text())
+    assert said in refused("reproduce", *given, "-o", "out", "--quiet")
 
 
-def test_missing_configs_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reproduce", "ablation", "--configs", str(tmp_path), "-o", str(tmp_path / "out")]) == 2
-    assert "cora.toml" in capsys.readouterr().err
+def test_failed_cells_end_the_command_as_our_fault(
+    nodewise: Nodewise, configs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: object) -> None:
+        raise RuntimeError("no memory left")
+
+    monkeypatch.setitem(KINDS, "accuracy", fail)
+    outcome = nodewise("reproduce", "ablation", "-o", "out", *OURS)
+    assert outcome.code == 1
+    assert "2 cells failed, such as full on citeseer in ablation: RuntimeError: no memory left" in outcome.err
+    assert Path("out/ablation/ablation.md").is_file()
+
+
+@pytest.mark.slow
+def test_everything_quickly(nodewise: Nodewise) -> None:
+    outcome = nodewise("reproduce", "all", "--quick", "-o", "out", "--device", "cpu")
+    assert outcome.code == 0, outcome.err
+    for name in ("datasets", "table2", "ablation", "parameters", "figure", "strategies", "inductive"):
+        assert Path(f"out/{name}/{name}.md").is_file()
+    assert "QUICK" in Path("out/claims.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])

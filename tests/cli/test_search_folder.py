@@ -24,7 +24,7 @@ def line(trial: int, outcomes: list[tuple[int, list[float]]], *, temperature: fl
                 {
                     "training.steps": steps,
                     "embedding.propagation": 4,
-                    "embedding.unit_length": True,
+                    "embedding.length": 1.0,
                     "scores": scores,
                 }
                 for steps, scores in outcomes

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from nodewise.core.errors import InputError
+from nodewise.core.filetext import FileText
 from nodewise.core.registry import Registry
 
 
@@ -82,3 +83,12 @@ def test_the_users_mistakes_are_told_in_one_line(
     with pytest.raises(InputError, match=message) as caught:
         registry.get(name)
     assert "\n" not in str(caught.value)
+
+
+def test_a_name_that_only_a_file_holds_imports_nothing(registry: Registry[Any], own_module: Path) -> None:
+    (own_module / "mine_nodewise_test.py").write_text("class Hardest:\n    pass\n")
+    with pytest.raises(InputError, match=r"^the strategy 'mine_nodewise_test:Hardest' would load code, .*--set"):
+        registry.get(FileText("mine_nodewise_test:Hardest"))
+    assert "mine_nodewise_test" not in sys.modules
+    assert str(own_module) not in sys.path
+    assert registry.get(FileText("ordered")) is registry.get("ordered")

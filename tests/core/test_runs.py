@@ -20,12 +20,6 @@ def contents(folder: Path) -> set[str]:
     return {entry.name for entry in folder.iterdir()}
 
 
-def fail_after_writing(path: Path, failure: type[BaseException]) -> None:
-    with RunFolder.staged(path) as run:
-        run.write_config(Settings())
-        raise failure
-
-
 @pytest.fixture
 def earlier(tmp_path: Path) -> RunFolder:
     run = RunFolder.create(tmp_path / "run")
@@ -61,10 +55,6 @@ class TestCreate:
         RunFolder.create(earlier.path)
         assert contents(earlier.path) == {"notes.txt"}
 
-    def test_resuming_keeps_everything(self, earlier: RunFolder) -> None:
-        RunFolder.create(earlier.path, resume=True)
-        assert contents(earlier.path) == {"config.toml", "report.html"}
-
     def test_a_foreign_folder_is_refused_and_untouched(self, tmp_path: Path) -> None:
         (tmp_path / "thesis.tex").write_text("years of work")
         with pytest.raises(InputError, match=f"^{tmp_path}: holds files that are not a run's"):
@@ -80,43 +70,6 @@ class TestCreate:
         (tmp_path / "file").write_text("")
         with pytest.raises(InputError, match="cannot make the run folder: Not a directory"):
             RunFolder.create(tmp_path / "file" / "run")
-
-
-class TestStaged:
-    def test_files_appear_at_the_end(self, tmp_path: Path) -> None:
-        with RunFolder.staged(tmp_path / "a" / "run") as run:
-            run.write_config(Settings())
-            assert not (tmp_path / "a" / "run" / "config.toml").exists()
-        assert contents(tmp_path / "a" / "run") == {"config.toml"}
-
-    @pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
-    def test_a_failure_leaves_nothing(self, tmp_path: Path, failure: type[BaseException]) -> None:
-        with pytest.raises(failure):
-            fail_after_writing(tmp_path / "a" / "run", failure)
-        assert contents(tmp_path) == set()
-
-    def test_a_failure_leaves_an_earlier_run_as_it_was(self, earlier: RunFolder) -> None:
-        with pytest.raises(RuntimeError):
-            fail_after_writing(earlier.path, RuntimeError)
-        assert earlier.read_config(Settings) == Settings(0.1)
-        assert contents(earlier.path) == {"config.toml", "report.html"}
-
-    def test_success_replaces_an_earlier_run_with_its_stale_page(self, earlier: RunFolder) -> None:
-        with RunFolder.staged(earlier.path) as run:
-            run.write_config(Settings(0.5))
-        assert earlier.read_config(Settings) == Settings(0.5)
-        assert contents(earlier.path) == {"config.toml"}
-
-    def test_the_remains_of_a_killed_run_are_in_nobodys_way(self, tmp_path: Path) -> None:
-        (tmp_path / ".partial-abc").mkdir()
-        with RunFolder.staged(tmp_path) as run:
-            run.write_config(Settings())
-        assert RunFolder.open(tmp_path).read_config(Settings) == Settings()
-
-    def test_a_foreign_folder_is_refused_before_the_work(self, tmp_path: Path) -> None:
-        (tmp_path / "thesis.tex").write_text("years of work")
-        with pytest.raises(InputError, match="holds files"), RunFolder.staged(tmp_path):
-            pytest.fail("the work began")
 
 
 class TestOpen:
@@ -153,7 +106,7 @@ class TestRecords:
 
     def test_a_broken_line_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "metrics.jsonl").write_text('{"step": 1}\nnonsense\n')
-        with pytest.raises(InputError, match=r"metrics\.jsonl: line 2 is not JSON"):
+        with pytest.raises(InputError, match=r"metrics\.jsonl, line 2: not JSON"):
             RunFolder(tmp_path).read_metrics()
 
     def test_the_environment_is_written_as_json(self, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.data.cost import embedding_bytes, embedding_seconds, graph_bytes, stored_features
+from nodewise.data.cost import embedding_bytes, embedding_seconds, graph_bytes, mapped_bytes, stored_features
 from nodewise.data.graph import Graph
 
 
@@ -29,7 +31,7 @@ def test_only_entries_of_sparse_features_count():
 def test_memory_follows_its_formula():
     graph = path(50, features=np.ones((50, 4)))
     b, w, d = 7, 3, 5
-    numbers = 4 * (4 * d + d * d) + 8 * b * w * d + 2 * b * w * w + 4 * b * w * d + 4 * b * b + 2 * 50 * d
+    numbers = 4 * (4 * d + d * d) + 8 * b * w * d + 2 * b * w * w + 4 * b * w * d + 4 * b * b + 5 * 50 * d
     assert embedding_bytes(graph, b, w, d) == graph_bytes(graph) + 4 * numbers
 
 
@@ -47,3 +49,12 @@ def test_larger_graphs_need_more():
     assert embedding_bytes(large) > embedding_bytes(small)
     assert embedding_seconds(large) > embedding_seconds(small)
     assert embedding_seconds(Graph.from_edges([], [])) == 0
+
+
+def test_features_in_a_mapped_file_are_told_apart(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((10, 4), np.float32))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert mapped_bytes(replace(path(10), features=mapped)) == 160
+    assert mapped_bytes(path(10, features=np.array(mapped))) == 0
+    assert mapped_bytes(path(10, features=sp.csr_matrix(np.eye(10)))) == 0
+    assert mapped_bytes(path(10)) == 0

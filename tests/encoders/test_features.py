@@ -1,11 +1,15 @@
 """Products with the feature matrix: dense or sparse, on the device or row by row from the host, all alike."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from tests.graphs import random_graph
 
 from nodewise.data.graph import Graph
+from nodewise.data.store_read import open_store
+from nodewise.data.store_write import write_store
 from nodewise.encoders import features as module
 from nodewise.encoders.features import Features
 
@@ -100,3 +104,28 @@ def test_sparse_products_stay_in_single_precision(monkeypatch: pytest.MonkeyPatc
     assert product.dtype == torch.float32
     assert torch.allclose(product[0], matrix[NODES[0]] @ weight[0], atol=1e-5)
     assert torch.isfinite(weight.grad).all()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_half_precision_on_the_disk_is_widened_where_it_is_read(
+    tmp_path: Path, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if streamed:
+        monkeypatch.setattr(module, "_CHUNK", 8)
+    graph = random_graph(30, 40, seed=3)
+    write_store(graph, tmp_path / "store", half=True)
+    found, matrix = Features(open_store(tmp_path / "store")), torch.as_tensor(dense(graph)).half().float()
+    right, left, weight = numbers(7, 4), numbers(30, 4), numbers(2, 7, 4)
+    assert torch.allclose(found.product(right), matrix @ right, atol=1e-5)
+    assert torch.allclose(found.transposed_product(left), matrix.T @ left, atol=1e-5)
+    assert torch.equal(found.rows(NODES[0, 1]), matrix[NODES[0, 1]])
+    assert torch.allclose(found.rows_times(NODES, weight)[1], matrix[NODES[1]] @ weight[1], atol=1e-5)
+    assert torch.allclose(found.row_norms(torch.ones(7)), matrix.norm(dim=1), atol=1e-5)
+
+
+@pytest.mark.parametrize(("sparse", "streamed"), KINDS)
+def test_a_block_of_rows(sparse: bool, streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, matrix = build(sparse, streamed, monkeypatch)
+    right = numbers(7, 4)
+    for start, end in ((0, 30), (0, 5), (11, 12), (25, 30)):
+        assert torch.allclose(found.block_times(start, end, right), (matrix @ right)[start:end], atol=1e-6)

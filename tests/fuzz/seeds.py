@@ -29,7 +29,7 @@ LABELS_CSV = b"id,label,split\na,u,train\nb,v,val\nc,u,test\nd,,\n"
 VECTORS_CSV = b"id,0,1,2\na,1,2,3\nb,4,5,6\nc,7,8,9\n"
 WORD2VEC = b"3 2\na 1 2\nb 3 4\nc 5e-3 -6\n"
 METRICS = b'{"step": 1, "loss": 0.5}\n{"step": 2, "loss": null}\n'
-_OUTCOME = {"training.steps": 5, "embedding.propagation": 0, "embedding.unit_length": False, "scores": [0.5, 0.25]}
+_OUTCOME = {"training.steps": 5, "embedding.propagation": 0, "embedding.length": 1.0, "scores": [0.5, 0.25]}
 _TRIAL = {"variant": "full", "trial": 0, "settings": {}, "seeds": [1000], "outcomes": [_OUTCOME]}
 TRIALS = json.dumps(_TRIAL).encode() + b"\n"
 GRAPHML = b"""<?xml version="1.0" encoding="UTF-8"?>

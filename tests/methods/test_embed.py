@@ -21,7 +21,7 @@ SEEDS = torch.tensor([3, 4])
 
 def settings(*changes: str) -> Settings:
     small = ("encoder.layers=2", "encoder.dimension=6", "views.length=5", "embedding.walks=3")
-    plain = ("embedding.propagation=0", "embedding.unit_length=false")
+    plain = ("embedding.propagation=0", "embedding.length=none")
     return config.override(Settings(), [*small, *plain, *changes])
 
 
@@ -74,9 +74,9 @@ def test_chunks_and_stacks_do_not_change_a_node(mode: str, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("mode", ["graph", "walks"])
-def test_unit_length_scales_and_nothing_else(mode: str) -> None:
-    plain, unit = vectors(f"embedding.mode={mode}"), vectors(f"embedding.mode={mode}", "embedding.unit_length=true")
-    assert torch.allclose(unit.norm(dim=-1), torch.ones(2, 30))
-    assert torch.allclose(unit * plain.norm(dim=-1, keepdim=True), plain, atol=1e-5)
+def test_a_length_scales_and_nothing_else(mode: str) -> None:
+    plain, short = vectors(f"embedding.mode={mode}"), vectors(f"embedding.mode={mode}", "embedding.length=0.3")
+    assert torch.allclose(short.norm(dim=-1), torch.full((2, 30), 0.3))
+    assert torch.allclose(short / 0.3 * plain.norm(dim=-1, keepdim=True), plain, atol=1e-5)
     assert plain.dtype == torch.float32
     assert not plain.requires_grad

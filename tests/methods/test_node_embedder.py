@@ -94,7 +94,7 @@ def test_the_same_seed_gives_the_same_bits_in_another_process(tmp_path: Path) ->
 
 
 def test_neighbors_are_the_nearest_by_cosine() -> None:
-    model = embedder("embedding.unit_length=false").fit(GRAPH)
+    model = embedder("embedding.length=none").fit(GRAPH)
     vectors = model.embeddings_.vectors.astype(np.float64)
     cosine = {
         node: float(vectors[3] @ vectors[node] / np.linalg.norm(vectors[3]) / np.linalg.norm(vectors[node]))

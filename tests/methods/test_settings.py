@@ -29,7 +29,7 @@ def test_the_paper_preset_is_the_literal_reading() -> None:
     assert (training.learning_rate, training.weight_decay) == (0.001, 0.0)
     assert 50 <= training.batch_size <= 2000
     # Section 3.3: H = G(X, A), as it is.
-    assert (paper.embedding.mode, paper.embedding.propagation, paper.embedding.unit_length) == ("graph", 0, False)
+    assert (paper.embedding.mode, paper.embedding.propagation, paper.embedding.length) == ("graph", 0, None)
 
 
 def test_the_default_preset_is_the_defaults() -> None:

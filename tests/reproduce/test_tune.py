@@ -35,7 +35,7 @@ TINY = Space(
 @pytest.fixture(autouse=True)
 def _few_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tune, "LOOKS", (1, 2))
-    monkeypatch.setattr(tune, "EMBEDDINGS", ((0, True), (2, False)))
+    monkeypatch.setattr(tune, "EMBEDDINGS", ((0, 1.0), (2, None)))
 
 
 def lines(folder: Path, stage: str = "trials") -> list[dict[str, Any]]:
@@ -186,14 +186,14 @@ def test_no_trial_begins_after_the_time_is_up(tmp_path: Path, counted: dict[str,
 
 def written(folder: Path, stage: str, scores: dict[tuple[str, int], list[list[float]]]) -> None:
     """Write a stage by hand: for each (variant, trial) the scores of its outcomes."""
-    keys = ("training.steps", "embedding.propagation", "embedding.unit_length")
+    keys = ("training.steps", "embedding.propagation", "embedding.length")
     with (folder / f"{stage}-0.jsonl").open("w") as file:
         for (variant, number), outcomes in scores.items():
             settings = tune.config.to_mapping(TINY.draw(variant, number, 0))
             rows = [
-                dict(zip(keys, (step, 2, False), strict=True)) | {"scores": s} for step, s in enumerate(outcomes, 1)
+                dict(zip(keys, (step, 2, "none"), strict=True)) | {"scores": s} for step, s in enumerate(outcomes, 1)
             ]
-            line = {"variant": variant, "trial": number, "settings": settings, "outcomes": rows}
+            line = {"variant": variant, "trial": number, "seeds": [1000], "settings": settings, "outcomes": rows}
             file.write(json.dumps(line) + "\n")
 
 
@@ -225,5 +225,5 @@ def test_ranking_is_by_the_mean_and_names_complete_settings(tmp_path: Path) -> N
     assert [round(score, 6) for score, _ in ranked] == [0.8, 0.6, 0.5]
     best = ranked[0][1]
     base = TINY.draw("full", 1, 0)
-    assert (best.training.steps, best.embedding.propagation, best.embedding.unit_length) == (1, 2, False)
+    assert (best.training.steps, best.embedding.propagation, best.embedding.length) == (1, 2, None)
     assert (best.sampling, best.encoder, best.loss) == (base.sampling, base.encoder, base.loss)

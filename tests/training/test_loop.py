@@ -54,18 +54,17 @@ def test_empty_sets_are_counted() -> None:
     assert torch.equal(lines[0]["loss"], torch.zeros(3))
 
 
-@pytest.mark.parametrize(("log_every", "named"), [(1, 1), (4, 4), (100, 5)])
-def test_a_loss_that_is_not_finite_names_the_step(log_every: int, named: int) -> None:
+@pytest.mark.parametrize("log_every", [1, 4, 100])
+@pytest.mark.parametrize("watched", [True, False])
+def test_a_loss_that_is_not_finite_names_the_step_however_seldom_one_looks(log_every: int, watched: bool) -> None:
     changes = ("training.learning_rate=1e30", "training.steps=6", f"training.log_every={log_every}")
-    with pytest.raises(NodewiseError, match=rf"not finite at step {named}; lower training\.learning_rate") as caught:
-        train(learner(*changes))
-    assert "\n" not in str(caught.value)
-
-
-def test_what_goes_astray_while_somebody_watches_is_named_too() -> None:
-    # Diagnostics come after the step and see its weights.
-    with pytest.raises(NodewiseError, match="not finite at step 0"):
-        records("training.learning_rate=1e30", "training.steps=6")
+    lines: list[dict[str, Any]] = []
+    with pytest.raises(
+        NodewiseError, match=r"^the loss is not finite or exploded at step 1; lower training\.lea"
+    ) as it:
+        train(learner(*changes), Callbacks(log=lines.append if watched else None))
+    assert "\n" not in str(it.value)
+    assert [line["step"] for line in lines] == ([0] if watched else [])
 
 
 def test_no_steps_leave_the_untrained_encoder() -> None:
@@ -86,6 +85,14 @@ def test_the_observer_looks_before_every_step_and_after_the_last() -> None:
     assert train(learner("training.steps=4"), Callbacks(look=look)) == 4
     assert seen == [0, 1, 2, 3, 4]
     assert not any(torch.equal(one, other) for one, other in pairwise(weights))
+
+
+def test_the_observer_looks_once_at_each_number_of_steps_also_after_an_early_stop() -> None:
+    seen: list[int] = []
+    changes = ("training.patience=1", "training.monitor_every=1", "training.learning_rate=0.1", "training.steps=40")
+    taken = train(learner(*changes), Callbacks(look=lambda step, now: seen.append(step)))
+    assert taken < 40
+    assert seen == list(range(taken + 1))
 
 
 def test_who_watches_changes_nothing() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nodewise.data.embeddings import Embeddings
 
 GraphName = Annotated[
-    str, typer.Argument(metavar="GRAPH", help="A data set (citeseer, cora, pubmed) or a file of edges.")
+    str, typer.Argument(metavar="GRAPH", help="A data set (citeseer, cora, pubmed), a file of edges, or a store.")
 ]
 RunName = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that 'nodewise embed' left.")]
 RunOrFile = Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of vectors.")]
@@ -92,9 +92,12 @@ def examples(*lines: str) -> str:
 
 
 def read_vectors(run_or_file: Path) -> Embeddings:
-    """Return the embeddings of a run folder or of a file."""
+    """Return the embeddings of a run folder, of a folder of shards, or of a file."""
     from nodewise.data.embeddings import read_embeddings
+    from nodewise.data.shards import has_shards, read_shards
 
+    if has_shards(run_or_file):
+        return read_shards(run_or_file)
     if not run_or_file.exists() or run_or_file.is_dir():
         return read_embeddings(RunFolder.open(run_or_file).embeddings)
     return read_embeddings(run_or_file)

@@ -27,20 +27,34 @@ from nodewise.cli.common import (
     examples,
     load_settings,
     print_json,
+    say,
     use_threads,
 )
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
+from nodewise.core.errors import InputError
 from nodewise.core.runs import RunFolder
+from nodewise.core.staging import staged
 from nodewise.methods.catalogue import Card, find
 
 if TYPE_CHECKING:
     from nodewise.data.graph import Graph
+    from nodewise.training.distributed import Alone
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.")]
 Method = Annotated[
     str, typer.Option("--method", "-m", metavar="NAME", help="The method to train; 'nodewise methods' lists them.")
 ]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the run where it was interrupted; the result is the same.")
+]
+CheckpointEvery = Annotated[
+    float, typer.Option("--checkpoint-every", min=0, metavar="SECONDS", help="How often to save what was learnt.")
+]
+Deterministic = Annotated[
+    bool, typer.Option("--deterministic", help="Choose algorithms that give the same bits each time, also on a GPU.")
+]
+AnyMemory = Annotated[bool, typer.Option("--any-memory", help="Start even if the memory there is looks too small.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -49,6 +63,7 @@ def register(app: typer.Typer) -> None:
         "embed citeseer -o runs/first",
         "embed edges.csv --features nodes.parquet -o runs/mine --seed 1",
         "embed citeseer -o runs/dgi --method dgi",
+        "embed citeseer -o runs/first --resume",
         "embed edges.csv -o runs/plain --set sampling.dpp=false --set training.steps=50",
     )
     app.command(epilog=tries)(grouped(embed))
@@ -66,6 +81,10 @@ def embed(
     seed: Seed = 0,
     device: Device = "auto",
     threads: Threads = None,
+    resume: Resume = False,
+    checkpoint_every: CheckpointEvery = 30.0,
+    deterministic: Deterministic = False,
+    any_memory: AnyMemory = False,
     edges: EdgeColumns = EDGES,
     tables: TableColumns = TABLES,
     data_dir: DataDir = None,
@@ -75,21 +94,79 @@ def embed(
     """Learn a vector for every node, without labels.
 
     Labels, given or part of a data set, are never read by training; they are kept in the run for 'evaluate'.
+    Interrupted by Ctrl-C or SIGTERM, training finishes its step and saves; the same command with --resume goes on.
     """
     card = find(method, with_labels=False)
     use_threads(threads)
     source = GraphSource(graph, features, labels, data_dir, edges, tables)
     estimator = card.load()
     settings = load_settings(config, preset, set, estimator=estimator, dataset=graph if source.is_data_set else "")
-    with RunFolder.staged(output) as run:
-        data = load_graph(source, quiet)
-        train(card, data, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet)
+    if deterministic:
+        from nodewise.training.determinism import be_deterministic
+
+        be_deterministic()
+    from nodewise.training.distributed import joined
+
+    with joined(device) as (team, device):
+        options = _training_options(card, resume, checkpoint_every, any_memory, quiet or team.rank > 0, team)
+        if team.rank > 0:
+            _assist(card, load_graph(source, quiet=True), settings, seed, device, **options)
+            return
+        with staged(output) as run:
+            data = load_graph(source, quiet)
+            finished = resume and not run.checkpoints() and _is_finished(RunFolder(output), card, settings, seed, data)
+            if team.largest(int(finished)):
+                say(f"{output} is finished already", quiet)
+            else:
+                train(
+                    card, data, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet, **options
+                )
     summary = summarise(RunFolder(output))
     if json:
         print_json(summary)
     else:
         size = f"{summary['nodes']:,} vectors of {summary['dimensions']} numbers"
         print(f"{size} are in {summary['embeddings']}")
+
+
+def _training_options(
+    card: Card, resume: bool, every: float, any_memory: bool, quiet: bool, team: Alone
+) -> dict[str, Any]:
+    """Return what only methods with checkpoints understand."""
+    from nodewise.training.checkpoint import CheckpointPlan
+    from nodewise.training.distributed import restarted
+
+    if getattr(card.load(), "resumable", False):
+        plan = CheckpointPlan(every, resume or restarted(), lambda message: say(message, quiet))
+        return {"checkpoints": plan, "check_memory": not any_memory, "team": team}
+    if team.size > 1:
+        raise InputError(f"{card.name} trains in a single process; start it without torchrun")
+    if resume:
+        say(f"{card.name} saves no checkpoints: starting at the beginning", quiet)
+    return {}
+
+
+def _assist(card: Card, graph: Graph, settings: Any, seed: int, device: str, team: Alone, **options: Any) -> None:
+    """Take part in a training whose run folder is another process's."""
+    from nodewise.cli.labels import unlabelled
+
+    if not team.largest(0):  # the other one knows whether the run is finished already
+        card.load()(settings=settings, seed=seed, device=device).fit(unlabelled(graph), team=team, **options)
+
+
+def _is_finished(run: RunFolder, card: Card, settings: Any, seed: int, graph: Graph) -> bool:
+    """Return whether the run there is the one asked for; another one is not to be replaced by resuming."""
+    from nodewise.training.identity import difference, identity
+
+    if not run.config.is_file():
+        return False
+    about = run.read_environment()
+    earlier = {name: about.get(name) for name in ("method", "seed")} | {"graph": about.get("graph", {}).get("sha256")}
+    if earlier["method"] == card.name:  # another method's settings are of another kind
+        earlier = identity(card.name, run.read_config(type(settings)), seed, graph) | earlier
+    if changed := difference(earlier, identity(card.name, settings, seed, graph)):
+        raise InputError(f"{run.path}: the finished run there has {changed}; to replace it, leave out --resume")
+    return True
 
 
 def train(
@@ -102,13 +179,19 @@ def train(
     seed: int,
     device: str,
     quiet: bool,
+    **options: Any,
 ) -> None:
-    """Train a method on a graph without its labels and leave everything in the run folder."""
+    """Train a method on a graph without its labels and leave everything in the run folder.
+
+    `options` are further arguments of the method's `fit`.
+    """
     from nodewise.cli.labels import unlabelled, write_labels
     from nodewise.core.progress import for_terminal
+    from nodewise.data.fingerprint import fingerprint
 
+    run.clear(keep_checkpoints="checkpoints" in options)
     model = card.load()(settings=settings, seed=seed, device=device)
-    model.fit(unlabelled(graph), run=run, progress=for_terminal(quiet))
+    model.fit(unlabelled(graph), run=run, progress=for_terminal(quiet), **options)
     model.save(run.path)
     nodes, dimensions = model.embeddings_.vectors.shape
     run.write_environment(
@@ -119,6 +202,7 @@ def train(
             "nodes": graph.num_nodes,
             "edges": graph.num_edges,
             "features": graph.num_features,
+            "sha256": fingerprint(graph),
             "source": source.record(),
         },
         embeddings={"nodes": nodes, "dimensions": dimensions},

@@ -33,6 +33,13 @@ class GraphSource:
         path = Path(self.graph)
         return path.name == self.graph and not path.suffix and not path.exists()
 
+    def columns(self) -> dict[str, Any]:
+        """Return how the files are written, as keywords of `read_graph`."""
+        columns = asdict(self.edges) | asdict(self.tables)
+        if columns["delimiter"] in ("\\t", "tab"):  # what a shell makes hard to type
+            columns["delimiter"] = "\t"
+        return columns
+
     def record(self) -> dict[str, Any]:
         """Return what a run keeps in order to find its graph again, whatever the folder it is looked for from."""
         found: dict[str, Any] = {"graph": self.graph if self.is_data_set else str(Path(self.graph).resolve())}
@@ -82,7 +89,4 @@ def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
 def _read_files(source: GraphSource) -> Graph:
     from nodewise.data.read import read_graph
 
-    columns = asdict(source.edges) | asdict(source.tables)
-    if columns["delimiter"] in ("\\t", "tab"):  # what a shell makes hard to type
-        columns["delimiter"] = "\t"
-    return read_graph(Path(source.graph), features=source.features, labels=source.labels, **columns)
+    return read_graph(Path(source.graph), features=source.features, labels=source.labels, **source.columns())

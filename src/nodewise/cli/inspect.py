@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +26,9 @@ from nodewise.cli.common import (
 )
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
+from nodewise.core.errors import InputError
+
+Verify = Annotated[bool, typer.Option("--verify", help="Read all of a graph store and check its checksums.")]
 
 _MOST_SHOWN = 20
 _ELSEWHERE = {"name", "notes", "embedding_bytes", "embedding_seconds"}
@@ -43,6 +47,7 @@ def inspect(
     edges: EdgeColumns = EDGES,
     tables: TableColumns = TABLES,
     data_dir: DataDir = None,
+    verify: Verify = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -51,6 +56,8 @@ def inspect(
     Also how much memory and time embedding it will need. Nothing is written. What reading changed or assumed is told
     on stderr.
     """
+    if verify:
+        _verify(Path(graph))
     data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet)
 
     from nodewise.data.statistics import describe
@@ -60,6 +67,14 @@ def inspect(
         print_json(facts)
     else:
         print_table(graph, (), _rows(facts))
+
+
+def _verify(store: Path) -> None:
+    from nodewise.data.store_layout import Manifest, check_sums, is_store
+
+    if not is_store(store):
+        raise InputError(f"{store}: not a graph store, so there are no checksums to verify; leave out --verify")
+    check_sums(store, Manifest.read(store))
 
 
 def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

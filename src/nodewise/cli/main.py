@@ -1,12 +1,14 @@
 """The command `nodewise`: its commands, and how every outcome becomes an exit code.
 
-0: done. 2: something the user gave cannot be used. 1: our fault. 130: interrupted. An error is one line on
-stderr; NODEWISE_DEBUG=1 shows the traceback as well. Nothing heavy is imported before a command runs.
+0: done. 2: something the user gave cannot be used. 1: our fault. 130: interrupted (SIGINT); 143 and 129 likewise by
+SIGTERM and SIGHUP. An error is one line on stderr; NODEWISE_DEBUG=1 shows the traceback as well. Nothing heavy is
+imported before a command runs.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -18,19 +20,21 @@ import nodewise
 from nodewise.cli import (
     classify,
     config,
+    convert,
     demo,
     embed,
     evaluate,
     inspect,
     methods,
     neighbors,
-    planned,
+    report,
     reproduce,
     strategies,
     transform,
     tune,
 )
 from nodewise.core.errors import NodewiseError
+from nodewise.core.interrupt import Interrupted, Stopped, exit_code, stop_by_exception
 
 app = typer.Typer(
     name="nodewise",
@@ -41,11 +45,13 @@ app = typer.Typer(
 for _module in (
     demo,
     inspect,
+    convert,
     embed,
     transform,
     evaluate,
     classify,
     neighbors,
+    report,
     tune,
     reproduce,
     methods,
@@ -53,7 +59,6 @@ for _module in (
     config,
 ):
     _module.register(app)
-planned.register(app)
 
 # typer brings its own copy of click in newer versions; this is its base of every usage error in either.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
@@ -74,20 +79,29 @@ def _nodewise(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         command = typer.main.get_command(app)
-        given = list(sys.argv[1:] if arguments is None else arguments)
         with command.make_context("nodewise", given) as context:
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as done:
         return done.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", 130)
+    except Interrupted as stop:
+        again = shlex.join(["nodewise", *given, *(() if "--resume" in given else ("--resume",))])
+        return _fail(f"{stop}; go on with: {again}", stop.exit_code)
+    except KeyboardInterrupt as stop:
+        return _fail("interrupted", exit_code(stop))
+    except typer.Abort:
+        return _fail("interrupted", exit_code(Stopped()))
     except BrokenPipeError:
         # Whoever read our output has had enough. Nothing more may be flushed to them at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         return 0
+    except OSError as error:
+        # What reads and writes files explains its own errors; this is the system's, such as a full disk behind stdout.
+        _print_no_more()
+        return _fail(f"the system refused: {error}", 2)
     except NodewiseError as error:
         return _fail(str(error), error.exit_code)
     except _USAGE_ERROR as error:
@@ -99,6 +113,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         what = f"{type(error).__name__}: {error}"
         return _fail(f"our fault, please report it: {what} (NODEWISE_DEBUG=1 shows the traceback)", 1)
     return 0
+
+
+def _print_no_more() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> int:
@@ -116,4 +134,5 @@ def _one_line(message: str) -> str:
 
 def run() -> None:
     """Run the command line of this process and exit."""
+    stop_by_exception()
     sys.exit(main())

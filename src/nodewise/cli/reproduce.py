@@ -1,71 +1,208 @@
-"""`nodewise reproduce`: the paper's tables, from one command."""
+"""`nodewise reproduce`: the paper's tables and figures, from one command."""
 
 from __future__ import annotations
 
+import math
+import time
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nodewise.cli.common import DataDir, Device, Json, Quiet, examples, print_json
-from nodewise.core.errors import InputError
+from nodewise.cli.common import DataDir, Device, Json, Quiet, Threads, examples, print_json, say, use_threads
+from nodewise.cli.groups import grouped
+from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
 
-Experiment = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="ablation")]
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the results; may be resumed.")]
-Configs = Annotated[
-    Path, typer.Option("--configs", metavar="DIR", help="Folder with DATASET.toml and plain/DATASET.toml.")
-]
-Datasets = Annotated[str, typer.Option("--datasets", metavar="NAMES", help="Which data sets, separated by commas.")]
-Runs = Annotated[int, typer.Option("--runs", min=1, metavar="N", help="Encoder seeds 0 to N - 1.")]
-StackSize = Annotated[int, typer.Option("--stack", min=1, metavar="S", help="Seeds trained at once.")]
+if TYPE_CHECKING:
+    from nodewise.reproduce.run import Outcome, Runner
+    from nodewise.reproduce.setup import Setup
 
-# Of the paper's experiments, those whose code is not there yet.
-_PLANNED = ("datasets", "table2", "parameters", "figure", "strategies", "inductive", "all")
+NAMES = ("datasets", "table2", "ablation", "parameters", "figure", "strategies", "inductive", "all")
+
+Experiment = Annotated[str, typer.Argument(metavar="EXPERIMENT", help=", ".join(NAMES[:-1]) + " or all.")]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the results; may be resumed.")]
+_CONFIGS = Path("configs")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to measure."""
+
+    datasets: Annotated[
+        str | None, typer.Option("--datasets", metavar="NAMES", help="Data sets, separated by commas.")
+    ] = None
+    methods: Annotated[
+        str | None, typer.Option("--methods", metavar="NAMES", help="Only these rows, separated by commas.")
+    ] = None
+    runs: Annotated[
+        int | None,
+        typer.Option("--runs", min=1, metavar="N", help="Encoder seeds 0 to N - 1; else the experiment's own."),
+    ] = None
+    configs: Annotated[
+        Path | None,
+        typer.Option(
+            "--configs",
+            metavar="DIR",
+            help="Settings of our method, DATASET.toml and plain/DATASET.toml; 'configs' if there, else the defaults.",
+        ),
+    ] = None
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One seed on Citeseer with reduced settings: shows that it works.")
+    ] = False
+    oracle: Annotated[
+        bool, typer.Option("--oracle/--no-oracle", help="Measure the column 'max test over epochs' as well.")
+    ] = True
+    only_tables: Annotated[
+        bool, typer.Option("--only-tables", help="Run nothing: tables and pictures of the rows that are there.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Means:
+    """How to measure it."""
+
+    workers: Annotated[int, typer.Option("--workers", min=1, metavar="W", help="Processes side by side.")] = 1
+    stack: Annotated[
+        int | None,
+        typer.Option("--stack", min=1, metavar="S", help="Seeds of our method trained at once; 10 on a GPU, else 1."),
+    ] = None
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", min=0, metavar="M", help="Begin no cell after this time.")
+    ] = None
+
+
+# Groups of options that nothing was given for.
+WANTED, MEANS = Wanted(), Means()
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples("reproduce ablation --datasets citeseer --runs 3 -o results/mine")
-    app.command(epilog=tries)(reproduce)
+    tries = examples(
+        "reproduce all --quick -o quick",
+        "reproduce ablation --datasets citeseer --runs 3 -o results/mine",
+        "reproduce table2 --methods nodewise,dgi --workers 2 -o results/mine",
+    )
+    app.command(epilog=tries)(grouped(reproduce))
 
 
 def reproduce(
     experiment: Experiment,
     output: Output,
-    configs: Configs = Path("configs"),
-    datasets: Datasets = "cora,citeseer,pubmed",
-    runs: Runs = 50,
-    stack: StackSize = 10,
+    wanted: Wanted = WANTED,
+    means: Means = MEANS,
     device: Device = "auto",
+    threads: Threads = None,
     data_dir: DataDir = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run an experiment of the paper and print its table.
+    """Run an experiment of the paper; write and print its tables.
 
-    ablation: the method with all, each and none of its parts, on equal seeds, with paired intervals. Every finished
-    run is a line of DATASET.csv; the same command continues one that was cut off.
+    datasets: Table 1 as read. table2: every method. ablation: the method with all, each and none of its parts.
+    parameters: one setting at a time. figure: maps of Pubmed. strategies: ways to choose negatives. inductive: nodes
+    that training has not seen. all: everything, and the paper's claims checked.
+
+    Every finished run is a line of DIR/EXPERIMENT/rows.csv; the same command continues one that was cut off, and never
+    runs a finished one again. Rows of other settings may lie in the same file; they are not counted.
     """
-    if experiment in _PLANNED:
-        raise InputError(f"'nodewise reproduce {experiment}' is not part of this version yet; 'ablation' is")
-    if experiment != "ablation":
-        raise InputError(f"unknown experiment {experiment!r}{did_you_mean(experiment, ('ablation', *_PLANNED))}")
+    if experiment not in NAMES:
+        raise InputError(f"unknown experiment {experiment!r}{did_you_mean(experiment, NAMES)}")
+    use_threads(threads)
+    runner, setup = _prepare(output, wanted, means, device, data_dir, quiet)
+    from nodewise.reproduce.experiments import EXPERIMENTS
 
-    from nodewise.core import config
+    if experiment == "all" and wanted.methods is not None:
+        raise InputError("--methods names rows of one experiment; run 'all' without it")
+    names = [name for name in NAMES[:-1] if experiment in (name, "all")]
+    plans = {name: _setup_of(name, setup, wanted) for name in names}
+    for name in names:  # refuse what cannot be run before anything is
+        if name in EXPERIMENTS:
+            EXPERIMENTS[name].plan(plans[name])
+
+    shown, rows, outcomes = "", {}, {}
+    for name in names:
+        if name == "datasets":
+            shown, rows[name] = runner.run_datasets(plans[name])
+            continue
+        outcomes[name] = runner.run(EXPERIMENTS[name], plans[name], measure=not wanted.only_tables)
+        shown, rows[name] = outcomes[name].markdown, outcomes[name].rows
+    checked = runner.check_claims(setup)
+    if json:
+        print_json(rows if experiment == "all" else rows.get(experiment, []))
+    else:
+        print(checked if experiment == "all" else shown, end="")
+    say(f"tables and pictures are in {output}", quiet)
+    _report_missing(outcomes, wanted.only_tables, quiet)
+
+
+def _prepare(
+    output: Path, wanted: Wanted, means: Means, device: str, data_dir: Path | None, quiet: bool
+) -> tuple[Runner, Setup]:
     from nodewise.data.datasets import load_dataset
-    from nodewise.methods.settings import Settings
-    from nodewise.reproduce.ablation import read_rows, rows_of, run_grid, table
+    from nodewise.reproduce.run import Runner
+    from nodewise.reproduce.setup import Setup
     from nodewise.training.device import choose_device
 
-    names = [name.strip() for name in datasets.split(",")]
-    for name in names:
-        full, plain = (config.load_toml(Settings, configs / part) for part in (f"{name}.toml", f"plain/{name}.toml"))
-        graph = load_dataset(name, data_dir)
-        path = output / f"{name}.csv"
-        run_grid(graph, rows_of(full, plain), path, runs=runs, device=choose_device(device), stack=stack)
-    rows = [row for name in names for row in read_rows(output / f"{name}.csv")]
-    if json:
-        print_json(rows)
-    else:
-        print(table(rows), end="")
+    place = choose_device(device)
+    configs = wanted.configs
+    if configs is None and _CONFIGS.is_dir():
+        configs = _CONFIGS
+    elif configs is None:
+        say("there is no folder 'configs': our method runs with its default settings", quiet)
+    methods = None if wanted.methods is None else _names(wanted.methods)
+    setup = Setup(methods=methods, configs=configs, quick=wanted.quick, oracle=wanted.oracle)
+    runner = Runner(
+        output,
+        partial(load_dataset, data_dir=data_dir),
+        place,
+        means.stack or (10 if place.type == "cuda" else 1),
+        means.workers,
+        math.inf if means.minutes is None else time.time() + 60 * means.minutes,
+        for_terminal(quiet),
+        partial(say, quiet=quiet),
+    )
+    return runner, setup
+
+
+def _setup_of(name: str, setup: Setup, wanted: Wanted) -> Setup:
+    """Return the setup of one experiment: its own data sets and number of seeds where none were given."""
+    from nodewise.data.datasets import DATASETS
+    from nodewise.reproduce.experiments import EXPERIMENTS
+    from nodewise.reproduce.setup import QUICK_DATASETS, QUICK_RUNS
+
+    datasets = EXPERIMENTS[name].datasets if name in EXPERIMENTS else DATASETS
+    runs = EXPERIMENTS[name].runs if name in EXPERIMENTS else 1
+    if wanted.quick:
+        datasets, runs = QUICK_DATASETS, QUICK_RUNS
+    if wanted.datasets is not None:
+        datasets = _names(wanted.datasets)
+    for each in datasets:
+        if each not in DATASETS:
+            raise InputError(f"--datasets: unknown data set {each!r}{did_you_mean(each, DATASETS)}")
+    return replace(setup, datasets=datasets, runs=wanted.runs or runs)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not names:
+        raise InputError("a list of names is empty; leave the option out for all")
+    return names
+
+
+def _report_missing(outcomes: dict[str, Outcome], only_tables: bool, quiet: bool) -> None:
+    """Say what is not measured; cells that failed are our fault and end the command so."""
+    for name, outcome in outcomes.items():
+        if outcome.missing:
+            why = "" if only_tables else "; the same command goes on"
+            say(f"{name}: {outcome.missing} cells are not measured yet{why}", quiet)
+    failed = [(name, row) for name, outcome in outcomes.items() for row in outcome.failures]
+    if failed and not only_tables:
+        name, row = failed[0]
+        raise NodewiseError(
+            f"{len(failed)} cells failed, such as {row['method']} on {row['dataset']} in {name}: {row['error']}; "
+            "failures.csv has all, the rest is done"
+        )

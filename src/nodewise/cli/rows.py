@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nodewise.cli.labels import KnownLabels
-from nodewise.cli.runs import Runs
+from nodewise.cli.runs import Runs, recorded_graph
 from nodewise.core.progress import for_terminal
-from nodewise.core.runs import RunFolder
 from nodewise.data.graph import Graph
 from nodewise.evaluation.evaluate import METRICS, evaluate_embeddings
 from nodewise.evaluation.inputs import Matrix
@@ -86,4 +85,4 @@ def _crowded(graph: Graph) -> bool:
 
 
 def _dataset(runs: Runs) -> str:
-    return str(RunFolder(runs.paths[0]).read_environment().get("graph", {}).get("name", ""))
+    return str(recorded_graph(runs.paths[0]).get("name", ""))

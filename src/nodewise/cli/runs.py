@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -88,9 +89,11 @@ def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, qui
         if runs.in_order_of(graph.ids) is None:
             raise InputError(f"{given.graph} has other nodes than {runs.name}; give the graph it was made from")
         return graph, ""
-    record = RunFolder(runs.paths[0]).read_environment().get("graph", {}).get("source")
+    record = recorded_graph(runs.paths[0]).get("source")
     if record is None:
         return None, f"{runs.name} does not say which graph it is of"
+    if not _is_source(record):
+        return None, f"what {runs.name} says about its graph is damaged"
     try:
         graph = load_graph(GraphSource.recorded(record, data_dir), quiet=True)
     except InputError as error:
@@ -100,8 +103,26 @@ def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, qui
     return graph, ""
 
 
+def recorded_graph(path: Path) -> dict[str, Any]:
+    """Return what a run says about its graph; nothing if it says nothing."""
+    found = RunFolder(path).read_environment().get("graph", {})
+    if not isinstance(found, dict):
+        raise InputError(f"{RunFolder(path).environment}: 'graph' should hold facts about it; make the run again")
+    return found
+
+
+def _is_source(record: Any) -> bool:
+    """Tell whether a record, which anybody may have written, is one of `GraphSource.record`."""
+    if not isinstance(record, dict) or not isinstance(record.get("graph"), str):
+        return False
+    return all(isinstance(value, bool if name == "header" else str) for name, value in record.items())
+
+
 def _seed(path: Path) -> int:
-    return int(RunFolder(path).read_environment().get("seed", -1))
+    seed = RunFolder(path).read_environment().get("seed", -1)
+    if type(seed) is not int:
+        raise InputError(f"{RunFolder(path).environment}: 'seed' should be a whole number; make the run again")
+    return seed
 
 
 def _settings(path: Path) -> Settings | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
+from nodewise.core.jsonable import json_object
 
 CHOSEN_BY = {"validation": "validation accuracy (mvgrl probe)", "links": "AUC of the graph's own edges"}
 """The objectives, in words."""
@@ -20,12 +21,10 @@ def claim(folder: Path, identity: dict[str, Any]) -> None:
     path = folder / _IDENTITY
     try:
         occupied = folder.exists() and any(folder.iterdir())
-        earlier = json.loads(path.read_bytes()) if occupied and path.is_file() else None
+        earlier = json_object(path.read_bytes(), str(path)) if occupied and path.is_file() else None
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be the folder of a search: {error.strerror}") from None
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON: {error}") from None
     if earlier is None:
         if occupied:
             raise InputError(f"{folder}: holds files that are not a search's; name a new or empty folder")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,13 +24,35 @@ from nodewise.cli.common import (
 )
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
+from nodewise.core.errors import InputError
+from nodewise.core.progress import for_terminal
 
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Parquet file for the vectors.")]
+if TYPE_CHECKING:
+    from nodewise.core.runs import RunFolder
+    from nodewise.data.graph import Graph
+    from nodewise.data.ids import NodeIds
+
+Output = Annotated[
+    Path,
+    typer.Option("--output", "-o", metavar="FILE", help="Parquet file for the vectors, or a folder with --shards."),
+]
+Nodes = Annotated[
+    Path | None, typer.Option("--nodes", metavar="FILE", help="Embed only the nodes whose ids the file holds.")
+]
+New = Annotated[bool, typer.Option("--new", help="Embed only the nodes that the run has no vectors for.")]
+Shards = Annotated[
+    bool,
+    typer.Option("--shards", help="Write a folder of Parquet files, in bounded memory; a killed command goes on."),
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples("transform runs/mine tomorrow.csv --features tomorrow_nodes.parquet -o tomorrow.parquet")
+    tries = examples(
+        "transform runs/mine tomorrow.csv --features tomorrow_nodes.parquet -o tomorrow.parquet",
+        "transform runs/mine today.store --new -o new.parquet",
+        "transform runs/mine graph.store --shards -o vectors",
+    )
     app.command(epilog=tries)(grouped(transform))
 
 
@@ -39,6 +61,9 @@ def transform(
     graph: GraphName,
     output: Output,
     features: Features = None,
+    nodes: Nodes = None,
+    new: New = False,
+    shards: Shards = False,
     device: Device = "auto",
     edges: EdgeColumns = EDGES,
     tables: TableColumns = TABLES,
@@ -48,18 +73,65 @@ def transform(
 ) -> None:
     """Embed the nodes of a graph with a trained run's encoder.
 
-    The graph may be one that training never saw; its nodes need the same features in the same order.
+    The graph may be one that training never saw; its nodes need the same features in the same order. With --nodes or
+    --new the work is that of these nodes and what they see of the graph.
     """
     from nodewise.core.runs import RunFolder
     from nodewise.methods.catalogue import find
+    from nodewise.training.distributed import joined, launched
 
     folder = RunFolder.open(run)
     data = load_graph(GraphSource(graph, features, None, data_dir, edges, tables), quiet)
     method = find(folder.read_environment().get("method", "nodewise"), with_labels=False).load()
-    embeddings = method.load(folder.path, device=device).transform(data)
-    embeddings.to_parquet(output)
-    nodes, dimensions = embeddings.vectors.shape
-    if json:
-        print_json({"embeddings": str(output), "nodes": nodes, "dimensions": dimensions})
+    if sum((nodes is not None, new, shards)) > 1:
+        raise InputError("--nodes, --new and --shards exclude each other; give one of them")
+    if launched() and not shards:
+        raise InputError("several processes can only embed into shards; add --shards, or start it without torchrun")
+    if nodes is not None or new or shards:
+        if not hasattr(method, "transform_to_shards"):
+            raise InputError(f"{run}: a run of {method.__name__} embeds whole graphs only; leave out the option")
+        model = method.load(folder.path, device=device, embeddings=False)
     else:
-        print(f"{nodes:,} vectors of {dimensions} numbers are in {output}")
+        model = method.load(folder.path, device=device)
+    if shards:
+        with joined(device) as (team, model.device):
+            facts = model.transform_to_shards(data, output, for_terminal(quiet or team.rank > 0), team)._asdict()
+        if team.rank > 0:
+            return
+    else:
+        embeddings = model.transform(data, *([_wanted(nodes, folder, data)] if nodes is not None or new else []))
+        embeddings.to_parquet(output)
+        facts = dict(zip(("nodes", "dimensions"), embeddings.vectors.shape, strict=True))
+    if json:
+        print_json({"embeddings": str(output), **facts})
+    else:
+        speed = f", {facts['nodes_per_second']:,.0f} nodes a second" if shards else ""
+        print(f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers are in {output}{speed}")
+
+
+def _wanted(nodes: Path | None, run: RunFolder, graph: Graph) -> NodeIds:
+    """Return the ids in a file or, without one, those of the graph that the run has no vectors for."""
+    from nodewise.data.ids import NodeIds
+    from nodewise.data.parquet import ParquetColumns
+
+    if nodes is not None:
+        return read_ids(nodes)
+    file = ParquetColumns.open(run.embeddings)
+    seen = NodeIds(file.read([file.names.index("id")]).keys[0], str(run.embeddings))
+    fresh = graph.ids.to_arrow().filter(seen.positions(graph.ids, graph.name) < 0)
+    if len(fresh) == 0:
+        raise InputError(f"{run.path}: has a vector for every node of {graph.name}; there is nothing new to embed")
+    return NodeIds.from_distinct(fresh)
+
+
+def read_ids(path: Path) -> NodeIds:
+    """Return the ids of a file: its column `id`, or its first one."""
+    from nodewise.data.columns import ID_NAMES, column_called
+    from nodewise.data.formats import format_of, open_columns
+    from nodewise.data.ids import NodeIds
+
+    if (kind := format_of(path)) not in ("text", "parquet"):
+        raise InputError(f"{path}: {kind} cannot hold ids; give text or Parquet")
+    file = open_columns(path, kind, (ID_NAMES,))
+    column = file.read([column_called(file, ID_NAMES) or 0]).keys
+    return NodeIds(file.settle(column)[0], str(path), file.place)

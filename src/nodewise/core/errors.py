@@ -9,6 +9,10 @@ class NodewiseError(Exception):
     exit_code = 1
 
 
+class LostProcess(NodewiseError):
+    """Another process of the same work was lost; what is done so far can be gone on from."""
+
+
 class InputError(NodewiseError, ValueError):
     """Something the user gave cannot be used: the message names what was seen, where, and the remedy."""
 

@@ -32,7 +32,7 @@ def assemble(path: Path, edges: Edges, features: FeatureTable | None, labels: La
         notes.append(f"no features: {NUM_STRUCTURAL} structural ones are computed from the edges when needed")
     else:
         ids = features.ids
-        place = _places(path, edges.ids, features)
+        place = feature_rows(path, edges.ids, features)
         sources, targets = place[edges.sources], place[edges.targets]
         notes += features.notes
         if extra := len(ids) - len(edges.ids):
@@ -42,15 +42,8 @@ def assemble(path: Path, edges: Edges, features: FeatureTable | None, labels: La
     if len(adjacency.indices) == 0:
         loops = f" ({count(adjacency.loops, 'self-loop')} aside)" if adjacency.loops else ""
         raise InputError(f"{path}: no edge joins two different nodes{loops}; a graph needs at least one")
-    codes: npt.NDArray[np.int64] | None = None
-    class_names: tuple[str | int, ...] = ()
-    split: Split | None = None
-    if labels is not None:
-        rows = _labelled_rows(path, ids, labels)
-        codes = np.full(len(ids), UNKNOWN, np.int64)
-        codes[rows], class_names = encode_labels(labels.classes, labels.source)
-        split = None if labels.parts is None else _split(rows, labels.parts, labels)
-        notes += labels.notes
+    codes, class_names, split = join_labels(path, ids, labels)
+    notes += [] if labels is None else labels.notes
     return Graph(
         indptr=adjacency.indptr,
         indices=adjacency.indices,
@@ -62,6 +55,18 @@ def assemble(path: Path, edges: Edges, features: FeatureTable | None, labels: La
         name=path.name.split(".")[0] or path.name,
         notes=tuple(dict.fromkeys((*notes, *adjacency.notes()))),  # a file may serve twice
     )
+
+
+def join_labels(
+    path: Path, ids: NodeIds, labels: LabelTable | None
+) -> tuple[npt.NDArray[np.int64] | None, tuple[str | int, ...], Split | None]:
+    """Return the label of every node of `path`, the classes' names and the split; nothing without a table."""
+    if labels is None:
+        return None, (), None
+    rows = _labelled_rows(path, ids, labels)
+    codes = np.full(len(ids), UNKNOWN, np.int64)
+    codes[rows], class_names = encode_labels(labels.classes, labels.source)
+    return codes, class_names, None if labels.parts is None else _split(rows, labels.parts, labels)
 
 
 def take_apart(graph: Graph) -> tuple[Edges, FeatureTable | None, LabelTable | None]:
@@ -81,7 +86,7 @@ def take_apart(graph: Graph) -> tuple[Edges, FeatureTable | None, LabelTable | N
     return edges, features, LabelTable(graph.name, graph.ids, classes, table)
 
 
-def _places(path: Path, ids: NodeIds, features: FeatureTable) -> npt.NDArray[np.int64]:
+def feature_rows(path: Path, ids: NodeIds, features: FeatureTable) -> npt.NDArray[np.int64]:
     """Return the row of features of each id that the edges name."""
     require_same_kind(ids, str(path), features.ids, features.source)
     place = features.ids.positions(ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -60,6 +60,9 @@ class ColumnFile(Protocol):
 
     def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
         """Read some columns as keys and others as numbers, in one pass over the file."""
+
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+        """Read the same, some rows after the other: of a file with more of them, about `rows` at once."""
 
     def settle(self, columns: list[Any]) -> list[Any]:
         """Give key columns that belong together their one type, integer or string."""

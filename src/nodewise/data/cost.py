@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -23,6 +25,16 @@ def graph_bytes(graph: Graph) -> int:
     return held + np.asarray(features).nbytes
 
 
+def mapped_bytes(graph: Graph) -> int:
+    """Return the bytes of features that are mapped from a file: read as needed, and given up when memory is short."""
+    if graph.structural:
+        return 0
+    features: Any = graph.features
+    dense = isinstance(features, np.ndarray)
+    parts = (features,) if dense else (features.data, features.indices, features.indptr)
+    return sum(part.nbytes for part in parts if isinstance(part, np.memmap))
+
+
 def stored_features(graph: Graph) -> int:
     """Return how many numbers the features hold: entries of a sparse matrix, all cells of a dense one."""
     if not graph.structural and sp.issparse(graph.features):
@@ -34,7 +46,7 @@ def embedding_bytes(graph: Graph, batch: int = 500, walk_nodes: int = 26, dimens
     """Estimate the peak memory of embedding, with B = batch, w = walk nodes, d = dimensions, in float32.
 
     graph + weights, gradients and Adam's moments, 4 (F d + d²) + two views of two layers with gradients,
-    8 B w d + 2 B w² + X W and its gradient, 4 min(N, B w) d + scores, 4 B² + hidden and final vectors, 2 N d.
+    8 B w d + 2 B w² + X W and its gradient, 4 min(N, B w) d + scores, 4 B² + layers of the whole graph, 5 N d.
     """
     nodes, d = graph.num_nodes, dimensions
     batch = min(batch, nodes)
@@ -44,7 +56,7 @@ def embedding_bytes(graph: Graph, batch: int = 500, walk_nodes: int = 26, dimens
         + 2 * batch * walk_nodes**2
         + 4 * min(nodes, batch * walk_nodes) * d
         + 4 * batch**2
-        + 2 * nodes * d
+        + 5 * nodes * d
     )
     return graph_bytes(graph) + _FLOAT * numbers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodewise.core.errors import InputError
 from nodewise.data.columns import (
@@ -19,12 +19,27 @@ from nodewise.data.id_types import first_missing, id_kind, require_same_kind
 from nodewise.data.messages import excerpt, listing
 
 
-def read_edge_list(file: ColumnFile, source: str | None = None, target: str | None = None) -> Edges:
-    """Return the edges of a file whose columns `source` and `target` hold the ends.
+class EdgePlan(NamedTuple):
+    """Which columns of a file of edges hold what.
 
-    By default these are columns with usual names, else the first two. A column called weight, or the third
-    one of a file without names if it holds numbers, is taken for weights.
+    Attributes:
+        ends: the columns of the two ends.
+        weight: the column of weights, if there is one.
+        notes: in words, what is assumed by that.
     """
+
+    ends: tuple[int, int]
+    weight: int | None
+    notes: tuple[str, ...]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The columns to be read as numbers."""
+        return [] if self.weight is None else [self.weight]
+
+
+def plan_edges(file: ColumnFile, source: str | None = None, target: str | None = None) -> EdgePlan:
+    """Decide which columns hold the ends and the weights; see `read_edge_list`."""
     if len(file.names) < 2:
         raise InputError(
             f"{file.path}: one column only ({file.beginning}); an edge list needs two, "
@@ -32,22 +47,36 @@ def read_edge_list(file: ColumnFile, source: str | None = None, target: str | No
         )
     ends = _end_columns(file, source, target)
     weight = _weight_column(file, ends)
-    read = file.read(ends, [] if weight is None else [weight])
-    notes = [*read.notes, *_column_notes(file, ends, weight)]
+    return EdgePlan(ends, weight, tuple(_column_notes(file, ends, weight)))
+
+
+def read_edge_list(file: ColumnFile, source: str | None = None, target: str | None = None) -> Edges:
+    """Return the edges of a file whose columns `source` and `target` hold the ends.
+
+    By default these are columns with usual names, else the first two. A column called weight, or the third
+    one of a file without names if it holds numbers, is taken for weights.
+    """
+    plan = plan_edges(file, source, target)
+    read = file.read(plan.ends, plan.numbers)
+    notes = [*read.notes, *plan.notes]
     columns, weights = read.keys, read.numbers
     del read
-    for column, index in zip(columns, ends, strict=True):
-        _check_ids(file, column, file.names[index])
-    first, second = (excerpt(file.names[i]) for i in ends)
-    require_same_kind(columns[0], f"{file.path}: {first}", columns[1], second)
-    del column
+    check_ends(file, plan, columns)
     columns = file.settle(columns)
     ids, sources, targets = encode(columns)
     edges = Edges(ids, sources, targets, (*notes, DIRECTED))
-    if weight is None:
+    if plan.weight is None:
         return edges
-    name = excerpt(file.names[weight])
+    name = excerpt(file.names[plan.weight])
     return edges.weighted(weights[:, 0], lambda row: f"{file.path}, {file.place(row)}, {name}")
+
+
+def check_ends(file: ColumnFile, plan: EdgePlan, columns: list[Any], first_row: int = 0) -> None:
+    """Refuse two columns of ends, read from row `first_row` on, that cannot be ids or lack some."""
+    for column, index in zip(columns, plan.ends, strict=True):
+        _check_ids(file, column, file.names[index], first_row)
+    first, second = (excerpt(file.names[i]) for i in plan.ends)
+    require_same_kind(columns[0], f"{file.path}: {first}", columns[1], second)
 
 
 def _end_columns(file: ColumnFile, source: str | None, target: str | None) -> tuple[int, int]:
@@ -83,10 +112,11 @@ def _column_notes(file: ColumnFile, ends: tuple[int, int], weight: int | None) -
     return notes
 
 
-def _check_ids(file: ColumnFile, column: Any, name: str) -> None:
+def _check_ids(file: ColumnFile, column: Any, name: str, first_row: int) -> None:
     if not id_kind(column.type):
         seen = f", such as {excerpt(column[0].as_py())}" if len(column) else ""
         hint = "; give node ids as integers or strings"
         raise InputError(f"{file.path}: {excerpt(name)} is of type {column.type}{seen}{hint}")
     if (row := first_missing(column)) is not None:
-        raise InputError(f"{file.path}, {file.place(row)}: {excerpt(name)} is empty; every edge needs both its ends")
+        where = file.place(first_row + row)
+        raise InputError(f"{file.path}, {where}: {excerpt(name)} is empty; every edge needs both its ends")

@@ -44,10 +44,13 @@ def read_features(
         return _from_npz(path, nodes)
     if kind not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold features; give csv, tsv, Parquet, npy or npz")
-    return _from_columns(open_columns(path, kind, (ID_NAMES,)), nodes, key_name, leave_out)
+    return features_from_columns(open_columns(path, kind, (ID_NAMES,)), nodes, key_name, leave_out)
 
 
-def _from_columns(file: ColumnFile, nodes: NodeIds, key_name: str | None, leave_out: tuple[str, ...]) -> FeatureTable:
+def features_from_columns(
+    file: ColumnFile, nodes: NodeIds, key_name: str | None, leave_out: tuple[str, ...]
+) -> FeatureTable:
+    """Return the features of a file of columns; see `read_features`."""
     path = file.path
     # Labels must never reach training; a column named like them is no feature, whatever it holds.
     labels = [name for name in file.names if file.has_names and simplified(name) in CLASS_NAMES]

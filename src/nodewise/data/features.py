@@ -36,7 +36,9 @@ class FeatureField:
         return features
 
     def __set__(self, graph: Graph, value: Features | None) -> None:
-        if value is not None and value.dtype != np.float32:
+        # A mapped matrix in half precision stays on the disk; the encoders widen the rows they read.
+        kept = (np.float32, np.float16) if isinstance(value, np.memmap) else (np.float32,)
+        if value is not None and value.dtype not in kept:
             value = as_features(value)
         graph.__dict__.update(_features=value, _structural=value is None)
 

@@ -14,6 +14,7 @@ from nodewise.data.formats import format_of, open_columns
 from nodewise.data.graph import Graph
 from nodewise.data.label_table import LabelTable, label_column_names, read_labels
 from nodewise.data.npz import edges_from_array, is_graph, read_edges, unpack
+from nodewise.data.store_read import open_store
 from nodewise.data.xmlgraph import read_gml, read_graphml
 
 PathLike = str | os.PathLike[str]
@@ -35,8 +36,9 @@ def read_graph(
 
     The file of edges may be text in columns (csv, tsv, txt; gzipped or not; delimiter, column names and
     comment lines, which begin with # or %, are found out), Parquet, GraphML, GML, npz (of
-    `scipy.sparse.save_npz`, of `Graph.to_npz`, or an array `edge_index`) or npy. Features may be text,
-    Parquet, npy or npz; labels text, Parquet or npy. What was assumed or changed is in the graph's `notes`.
+    `scipy.sparse.save_npz`, of `Graph.to_npz`, or an array `edge_index`) or npy; or a graph store, a folder that
+    `nodewise convert` wrote, whose arrays stay on the disk. Features may be text, Parquet, npy or npz; labels text,
+    Parquet or npy. What was assumed or changed is in the graph's `notes`.
 
     Ids are integers or strings. A text column holds integers if every value is written as one ("007" is not).
     The integer 1 and the string "1" are different ids; files that disagree are refused.
@@ -64,8 +66,8 @@ def read_graph(
     arrays: Arrays = load_npz(path) if kind == "npz" else {}
     feature_table: FeatureTable | None = None
     label_table: LabelTable | None = None
-    if is_graph(arrays):
-        graph = unpack(path, arrays)
+    if kind == "store" or is_graph(arrays):
+        graph = open_store(path) if kind == "store" else unpack(path, arrays)
         if features is None and labels is None:
             return graph
         edges, feature_table, label_table = take_apart(graph)

@@ -6,6 +6,7 @@ the subgraphs, where most nodes occur many times. Sparse features stay sparse in
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -62,31 +63,50 @@ class Features:
     def _tensors(self, matrix: Any) -> tuple[Tensor, Tensor | None]:
         if self._sparse:
             return _csr(matrix, self.device), _csr(matrix.T.tocsr(), self.device)
-        return torch.as_tensor(np.ascontiguousarray(matrix)).to(self.device), None
+        return torch.as_tensor(np.ascontiguousarray(matrix)).to(self.device, torch.float32), None
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """Yield the first row and the one after the last of blocks that are read from the host one at a time."""
+        return ((start, min(start + _CHUNK, self.shape[0])) for start in range(0, self.shape[0], _CHUNK))
 
     def product(self, right: Tensor) -> Tensor:
         """Return X R for a dense (F, c), without gradient."""
-        return self._both()[0] @ right
+        if self._whole is not None:
+            return self._whole[0] @ right
+        return torch.cat([self._rows_of(start, end)[0] @ right for start, end in self._blocks()])
 
     def transposed_product(self, right: Tensor) -> Tensor:
         """Return X^T R for a dense (N, c), without gradient."""
-        matrix, transposed = self._both()
-        return matrix.T @ right if transposed is None else transposed @ right
+        if self._whole is not None:
+            matrix, transposed = self._whole
+            return matrix.T @ right if transposed is None else transposed @ right
+        total = torch.zeros(self.shape[1], right.shape[1], device=self.device)
+        for start, end in self._blocks():
+            matrix, transposed = self._tensors(self._host[start:end])
+            total += (matrix.T if transposed is None else transposed) @ right[start:end]
+        return total
 
     def inverse_document_frequency(self) -> Tensor:
         """Return log((1 + N) / (1 + n_c)) + 1 of each column, n_c the rows in which it is not zero; (F,)."""
-        matrix = self._host
-        present = matrix.getnnz(0) if self._sparse else np.count_nonzero(matrix, 0)
+        present = np.zeros(self.shape[1], np.int64)
+        for start, end in self._blocks():
+            rows = self._host[start:end]
+            present += rows.getnnz(0) if self._sparse else np.count_nonzero(rows, 0)
         return torch.as_tensor(np.log((1 + self.shape[0]) / (1 + present)) + 1, dtype=torch.float32).to(self.device)
 
     def row_norms(self, column_scale: Tensor) -> Tensor:
         """Return the lengths (N,) of the rows of X with columns scaled by (F,)."""
         squares = column_scale.square().cpu().numpy()
-        matrix = self._host.power(2) if self._sparse else np.square(self._host)
-        return torch.as_tensor(np.sqrt(matrix @ squares), dtype=torch.float32).to(self.device)
+        lengths = np.empty(self.shape[0], np.float32)
+        for start, end in self._blocks():
+            rows = self._host[start:end].astype(np.float32, copy=False)
+            lengths[start:end] = np.sqrt((rows.power(2) if self._sparse else np.square(rows)) @ squares)
+        return torch.as_tensor(lengths).to(self.device)
 
-    def _both(self) -> tuple[Tensor, Tensor | None]:
-        return self._whole if self._whole is not None else self._tensors(self._host)
+    def _rows_of(self, start: int, end: int) -> tuple[Tensor, Tensor | None]:
+        """Return some rows as they are for a product without gradient, which needs no transpose."""
+        rows = self._host[start:end]
+        return (_csr(rows, self.device), None) if self._sparse else self._tensors(rows)
 
     def rows_times(self, nodes: Tensor, weight: Tensor) -> Tensor:
         """Return x_j W_s for the nodes of every stacked run s.
@@ -115,14 +135,17 @@ class Features:
         if self._whole is not None and self._whole[1] is None:
             return self._whole[0][nodes]
         rows: Any = self._host[nodes.cpu().numpy()]
-        return torch.as_tensor(rows.toarray() if self._sparse else rows).to(self.device)
+        return torch.as_tensor(rows.toarray() if self._sparse else rows).to(self.device, torch.float32)
 
     def times(self, weight: Tensor) -> Tensor:
         """Return X W (N, d) for one run's weight (F, d), in chunks of rows where X is not on the device."""
-        if self._whole is not None:
-            return _times(self._whole, weight)
-        chunks = range(0, self.shape[0], _CHUNK)
-        return torch.cat([_times(self._tensors(self._host[i : i + _CHUNK]), weight) for i in chunks])
+        return _times(self._whole, weight) if self._whole is not None else self.product(weight)
+
+    def block_times(self, start: int, end: int, weight: Tensor) -> Tensor:
+        """Return rows `start` to `end` of X W, without gradient, reading no others."""
+        if self._whole is not None and end - start == self.shape[0]:
+            return self._whole[0] @ weight
+        return self._rows_of(start, end)[0] @ weight
 
 
 def _times(parts: tuple[Tensor, Tensor | None], weight: Tensor) -> Tensor:

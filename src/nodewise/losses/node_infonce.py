@@ -32,10 +32,14 @@ def node_infonce(
     *,
     temperature: float = 1.0,
     positives: Literal["pair", "set"] = "pair",
+    first: int = 0,
 ) -> Tensor:
-    """Return the mean loss of each stacked run: query (S, B, d), key (S, M, d) with M >= B -> (S,)."""
+    """Return the mean loss of each stacked run: query (S, B, d), key (S, M, d) with M >= B -> (S,).
+
+    Key `first` + i is the positive of query i.
+    """
     scores = query @ key.transpose(-1, -2) / temperature
-    own = scores.diagonal(dim1=-2, dim2=-1)
+    own = scores.diagonal(first, dim1=-2, dim2=-1)
     weighted = scores if pairs.log_weights is None else scores + pairs.log_weights
     some = pairs.negatives.any(-1)
     # An empty row would give -inf and a NaN gradient: let it score everything, then drop it.

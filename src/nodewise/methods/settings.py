@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -23,20 +24,23 @@ class EmbeddingSettings:
         walks: number R of walks per node in mode `walks`.
         propagation: steps of personalised-PageRank smoothing of the result, in mode `graph`.
         teleport: weight of the unsmoothed embedding in each of them.
-        unit_length: scale every vector to length 1.
+        length: scale every vector to this length; None leaves them as they come. A linear classifier trained for so
+            many steps of one size is the more regularised the shorter its inputs.
     """
 
     mode: Literal["graph", "walks"] = "graph"
     walks: int = 8
     propagation: int = 4
     teleport: float = 0.1
-    unit_length: bool = False
+    length: float | None = None
 
     def __post_init__(self) -> None:
         if self.walks < 1 or self.propagation < 0 or not 0 <= self.teleport <= 1:
             raise InputError(
                 "embedding.walks must be at least 1, embedding.propagation not negative, embedding.teleport in [0, 1]"
             )
+        if self.length is not None and not 0 < self.length < math.inf:
+            raise InputError(f"embedding.length is {self.length:g}; it must be above 0, or none")
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ VARIANTS = ("full", "plain")
 
 PLAIN = ("sampling.collision=false", "sampling.dpp=false", "sampling.weights=false")
 
-LOOKS = (10, 20, 40, 70, 110)
+LOOKS = (10, 20, 40, 80, 160)
 
-EMBEDDINGS = tuple(product((0, 4, 10), (True, False)))
-"""Pairs (embedding.propagation, embedding.unit_length) that every look tries."""
+EMBEDDINGS = tuple(product((0, 4, 10), (0.1, 0.3, 1.0, None)))
+"""Pairs (embedding.propagation, embedding.length) that every look tries."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ WIDE = Space(
         "sampling.diversity.kernel": ("gaussian", "gaussian", "linear"),
         "sampling.weighting.temperature": (0.25, 0.5, 1.0, 2.0),
     },
-    steps=110,
+    steps=160,
 )
 
 NARROW = Space(
@@ -97,7 +97,7 @@ NARROW = Space(
         "sampling.diversity.kernel": ("gaussian", "linear"),
         "sampling.weighting.temperature": (1.0, 2.0),
     },
-    steps=70,
+    steps=80,
 )
 """A second round in the region that did well in the first: one layer, hidden features, little smoothing."""
 

@@ -34,6 +34,9 @@ Objective = Literal["validation", "links"]
 
 FIRST_TUNING_SEED = 1000
 
+_LOOKED_AT = ("training.steps", "embedding.propagation", "embedding.length")
+"""What the outcomes of one trial differ in."""
+
 
 def without_test_labels(graph: Graph) -> Graph:
     """Return the graph with labels of training and validation nodes only.
@@ -61,8 +64,8 @@ def run_trial(
         if step not in LOOKS:
             return
         stacks, named = [], []
-        for propagation, unit_length in EMBEDDINGS:
-            embedding = replace(settings.embedding, propagation=propagation, unit_length=unit_length)
+        for propagation, length in EMBEDDINGS:
+            embedding = replace(settings.embedding, propagation=propagation, length=length)
             named.append(replace(settings, embedding=embedding, training=replace(settings.training, steps=step)))
             stacks.append(embed_nodes(learner.encoder, learner.features, learner.topology, named[-1], learner.seeds))
         scores = _scores(torch.cat(stacks), graph, seeds * len(stacks), objective, device).reshape(
@@ -73,7 +76,7 @@ def run_trial(
                 {
                     "training.steps": chosen.training.steps,
                     "embedding.propagation": chosen.embedding.propagation,
-                    "embedding.unit_length": chosen.embedding.unit_length,
+                    "embedding.length": "none" if chosen.embedding.length is None else chosen.embedding.length,
                     "scores": [round(float(value), 4) for value in values],
                 }
             )
@@ -215,12 +218,31 @@ def read_trials(folder: Path, stage: str) -> list[dict[str, Any]]:
     """Return the finished lines of a stage, `trials` or `confirmed`; one cut off in mid-write is left out."""
     lines = []
     for path in sorted(folder.glob(f"{stage}*.jsonl")):
-        for text in path.read_text(encoding="utf-8").splitlines():
+        for number, text in enumerate(path.read_bytes().split(b"\n"), start=1):
             try:
-                lines.append(json.loads(text))
-            except ValueError:
+                line = json.loads(text)
+            except (ValueError, RecursionError):
                 continue
+            if not _is_trial(line):
+                raise InputError(f"{path}, line {number}: not a trial of a search; remove the line")
+            lines.append(line)
     return lines
+
+
+def _is_trial(line: Any) -> bool:
+    """Tell whether a line holds what one of ours does; its settings are checked when they are used."""
+    kinds = {"variant": str, "trial": int, "seeds": list, "settings": dict, "outcomes": list}
+    if not isinstance(line, dict) or not all(isinstance(line.get(name), kind) for name, kind in kinds.items()):
+        return False
+    if not line["seeds"] or not all(type(seed) is int for seed in line["seeds"]):
+        return False
+    return all(isinstance(outcome, dict) and _is_outcome(outcome) for outcome in line["outcomes"])
+
+
+def _is_outcome(outcome: dict[str, Any]) -> bool:
+    scores = outcome.get("scores")
+    named = all(isinstance(outcome.get(key), int | float | str) for key in _LOOKED_AT)
+    return named and isinstance(scores, list) and bool(scores) and all(type(score) is float for score in scores)
 
 
 def ranking(lines: list[dict[str, Any]], variant: str) -> list[tuple[float, Settings]]:
@@ -231,7 +253,6 @@ def ranking(lines: list[dict[str, Any]], variant: str) -> list[tuple[float, Sett
             continue
         base = config.from_mapping(Settings, line["settings"], "the search log")
         for outcome in line["outcomes"]:
-            keys = ("training.steps", "embedding.propagation", "embedding.unit_length")
-            chosen = config.override(base, [f"{key}={json.dumps(outcome[key])}" for key in keys])
+            chosen = config.override(base, [f"{key}={json.dumps(outcome[key])}" for key in _LOOKED_AT])
             ranked.append((float(np.mean(outcome["scores"])), chosen))
     return sorted(ranked, key=lambda pair: -pair[0])

@@ -20,7 +20,7 @@ class Candidates:
 
     Attributes:
         query: (S, B, d), the embeddings h_i^q as the loss scores them.
-        key: (S, M, d), the embeddings h_j^k. Candidate i is the positive of query i.
+        key: (S, M, d), the embeddings h_j^k. A query's positive is the candidate of its own node.
         query_nodes: int64 (S, B).
         key_nodes: int64 (S, M).
         temperature: τ of the loss; scores are query . key / τ.

@@ -17,10 +17,14 @@ from nodewise.sampling.evidence import consensus
 from nodewise.sampling.pairs import Strategy
 from nodewise.sampling.strategies import build_strategy
 from nodewise.training.batches import Batches
+from nodewise.training.checkpoint import Checkpoints, NoCheckpoints
+from nodewise.training.distributed import Alone
+from nodewise.training.health import LossGuard
 from nodewise.training.monitor import EarlyStopping, monitored_loss
 from nodewise.training.settings import LearnerSettings
+from nodewise.training.state import TrainingState
 from nodewise.training.step import Learner
-from nodewise.training.stepper import build_stepper, finite_mean
+from nodewise.training.stepper import build_stepper
 from nodewise.views.topology import Topology
 
 Observer = Callable[[dict[str, Any]], None]
@@ -33,12 +37,14 @@ class Callbacks:
     Attributes:
         progress: bars.
         log: called with one record of tensors (S,) every `training.log_every` steps.
-        look: called with the number of steps taken, before each step and after the last.
+        look: called with the number of steps taken, before each step and once at the end.
+        checkpoints: where training begins, and what is saved between steps.
     """
 
     progress: Progress = field(default_factory=SilentProgress)
     log: Observer | None = None
     look: Callable[[int, Learner], None] | None = None
+    checkpoints: Checkpoints = field(default_factory=NoCheckpoints)
 
     def before_step(self, step: int, learner: Learner) -> None:
         """Let the observer look at the encoders as they are after `step` steps."""
@@ -52,6 +58,7 @@ def prepare(
     seeds: list[int],
     device: torch.device,
     strategy: Strategy | None = None,
+    team: Alone | None = None,
 ) -> Learner:
     """Bring a graph to the device and build the untrained encoders and the strategy of every seed."""
     stacked = torch.tensor(seeds, dtype=torch.int64, device=device)
@@ -61,34 +68,43 @@ def prepare(
     evidence = None
     if strategy.evidence == "consensus":
         evidence = consensus(features, topology, stacked, settings.sampling.class_collision.clusterings)
-    return Learner(settings, stacked, topology, features, encoder, strategy, evidence)
+    return Learner(settings, stacked, topology, features, encoder, strategy, evidence, team or Alone())
 
 
 def train(learner: Learner, callbacks: Callbacks | None = None) -> int:
-    """Train the learner's encoders in place; return the number of steps taken."""
+    """Train the learner's encoders in place; return the number of steps taken, earlier processes' included."""
     chosen, callbacks = learner.settings.training, callbacks or Callbacks()
-    nodes, runs = learner.topology.num_nodes, len(learner.seeds)
+    nodes, runs, team = learner.topology.num_nodes, len(learner.seeds), learner.team
     held_out = min(chosen.held_out, nodes // 10) if chosen.patience else 0
     batches = Batches(learner.seeds, nodes, chosen.batch_size, held_out if held_out > 1 else 0)
     stopping = EarlyStopping(learner.encoder, runs, chosen.patience) if held_out > 1 else None
-    take_step = build_stepper(learner)
-    taken, shown = 0, math.nan
+    take_step, guard = build_stepper(learner), LossGuard(learner)
+    state = TrainingState(learner.encoder, take_step.optimiser, guard, stopping)
+    taken, shown = callbacks.checkpoints.restore(state), math.nan
     with callbacks.progress.stage("training", total=chosen.steps) as bar:
-        for step in range(chosen.steps):
-            callbacks.before_step(step, learner)
+        if taken:
+            bar.advance(taken)
+        for step in range(taken, chosen.steps):
+            callbacks.checkpoints.between_steps(step, state)
             if stopping is not None and step % chosen.monitor_every == 0:
-                if stopping.look(monitored_loss(learner, batches.held_out)):
+                if stopping.look(team.agreed(monitored_loss(learner, batches.held_out))):
                     break
+            callbacks.before_step(step, learner)
             batch = batches.at(step)
             loss, statistics = take_step(batch, step)
+            guard.note(loss, step)
             taken += 1
             if step % chosen.log_every == 0 or step == chosen.steps - 1:
-                shown = finite_mean(loss, step)
+                guard.check()
+                shown = float(loss.mean())
                 if callbacks.log is not None:
+                    statistics = team.average(statistics, batch.shape[1])
                     callbacks.log({"step": step, "loss": loss} | statistics | take_step.diagnose(batch, step))
             bar.advance(loss=shown)
+    callbacks.checkpoints.between_steps(taken, state)
+    guard.check(learner.encoder)
     if stopping is not None:
-        stopping.look(monitored_loss(learner, batches.held_out))  # what the last steps learnt counts too
+        stopping.look(team.agreed(monitored_loss(learner, batches.held_out)))  # what the last steps learnt counts too
         stopping.restore()
     callbacks.before_step(taken, learner)
     return taken

@@ -7,6 +7,7 @@ one compares every held-out node with all others and always on the same walks. N
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -46,6 +47,22 @@ class EarlyStopping:
                 self._lowest[run], self._waited[run] = loss, 0
                 self._best[run] = [weight.clone() for weight in self._encoder.weights_of(run)]
         return all(waited >= self._patience for waited in self._waited)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return all that is remembered, under flat names."""
+        best = {
+            f"best.{run}.{place}": kept
+            for run, all_kept in enumerate(self._best)
+            for place, kept in enumerate(all_kept)
+        }
+        return {"lowest": torch.tensor(self._lowest, dtype=torch.float64), "waited": torch.tensor(self._waited)} | best
+
+    def load(self, tensors: Mapping[str, Tensor]) -> None:
+        """Remember what `tensors` described."""
+        self._lowest, self._waited = tensors["lowest"].tolist(), tensors["waited"].tolist()
+        for run, best in enumerate(self._best):
+            places = range(len(self._encoder.weights_of(run)))
+            best[:] = [tensors[f"best.{run}.{place}"] for place in places if f"best.{run}.{place}" in tensors]
 
     def restore(self) -> None:
         """Put every run's best weights back."""

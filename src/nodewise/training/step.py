@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
@@ -16,6 +16,7 @@ from nodewise.losses.score import scorable
 from nodewise.sampling.evidence import Consensus
 from nodewise.sampling.neighbourhood import sample_neighbours
 from nodewise.sampling.pairs import Candidates, PairSets, Strategy
+from nodewise.training.distributed import Alone
 from nodewise.training.settings import LearnerSettings
 from nodewise.views.subgraphs import induced_subgraphs
 from nodewise.views.topology import Topology
@@ -36,6 +37,7 @@ class Learner:
         encoder: the networks in training.
         strategy: chooses the pairs.
         consensus: evidence for the discriminators, where the strategy asks for it.
+        team: the processes that share each batch.
     """
 
     settings: LearnerSettings
@@ -45,6 +47,7 @@ class Learner:
     encoder: Encoder
     strategy: Strategy
     consensus: Consensus | None = None
+    team: Alone = field(default_factory=Alone)
 
     def key(self, purpose: str, step: int | Tensor) -> Tensor:
         """Name a draw of every run: (S, 1)."""
@@ -55,7 +58,7 @@ class Learner:
         chosen = self.settings.views
         walks = random_walks(
             self.topology,
-            nodes,
+            self.team.mine(nodes),
             chosen.length,
             self.key(f"walk.{view}", step),
             restart=chosen.restart,
@@ -65,7 +68,8 @@ class Learner:
         half = self.settings.training.precision == "bfloat16"
         with torch.autocast(nodes.device.type, torch.bfloat16, enabled=half):
             embeddings = self.encoder.subgraphs(self.features, induced_subgraphs(self.topology, walks), key)
-        return scorable(embeddings.float(), self.settings.loss.score)
+        gathered = self.team.gather(embeddings.float(), nodes.shape[1])
+        return scorable(gathered, self.settings.loss.score)
 
     def loss(self, nodes: Tensor, step: int | Tensor) -> tuple[Tensor, Candidates, PairSets]:
         """Return the loss (S,) of a batch (S, B), and what the strategy saw and chose."""
@@ -74,22 +78,29 @@ class Learner:
             candidates = self.candidates(query.detach(), key.detach(), nodes, step)
             pairs = self.strategy(candidates)
         chosen = self.settings.loss
-        loss = node_infonce(query, key, pairs, temperature=chosen.temperature, positives=chosen.positives)
-        return loss, candidates, pairs
+        loss = node_infonce(
+            self.team.mine(query),
+            key,
+            pairs,
+            temperature=chosen.temperature,
+            positives=chosen.positives,
+            first=self.team.share(nodes.shape[1]).start,
+        )
+        return self.team.mean(loss, pairs.negatives), candidates, pairs
 
     def candidates(self, query: Tensor, key: Tensor, nodes: Tensor, step: int | Tensor) -> Candidates:
-        """Gather what the strategy may look at."""
-        seen, members = None, None
+        """Gather what the strategy may look at, for the queries of this process."""
+        seen, members, mine = None, None, self.team.mine
         if self.strategy.evidence != "none":
             chosen = self.settings.sampling.class_collision
             draw = self.key("neighbours", step)
             near = sample_neighbours(self.topology, nodes, chosen.hops, chosen.neighbours, draw)
             if self.consensus is not None:
                 seen = self.consensus.of(nodes)
-                members = self.consensus.of(torch.cat([nodes.unsqueeze(-1), near], dim=-1))
+                members = self.consensus.of(mine(torch.cat([nodes.unsqueeze(-1), near], dim=-1)))
             else:
                 seen = key
                 fresh = self.embed(near.flatten(1), "member", step).view(*near.shape, -1)
-                members = torch.cat([key.unsqueeze(-2), fresh], dim=-2)
+                members = mine(torch.cat([key.unsqueeze(-2), fresh], dim=-2))
         temperature, draw = self.settings.loss.temperature, self.key("sampling", step)
-        return Candidates(query, key, nodes, nodes, temperature, self.topology, draw, seen, members)
+        return Candidates(mine(query), key, mine(nodes), nodes, temperature, self.topology, draw, seen, members)

@@ -7,23 +7,10 @@ a step are a function of its number, which the captured graph reads from the dev
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
-from nodewise.core.errors import NodewiseError
 from nodewise.training.step import Learner
-
-
-def finite_mean(loss: Tensor, step: int) -> float:
-    """Return the mean of the runs' losses; one that is not finite ends the training."""
-    mean = float(loss.mean())
-    if not math.isfinite(mean):
-        raise NodewiseError(
-            f"the loss is not finite at step {step}; lower training.learning_rate or raise loss.temperature"
-        )
-    return mean
 
 
 class Stepper:
@@ -47,6 +34,7 @@ class Stepper:
         self.optimiser.zero_grad(set_to_none=True)
         loss, _, pairs = self.learner.loss(nodes, step)
         loss.sum().backward()  # type: ignore[no-untyped-call]
+        self.learner.team.sum_gradients(self.learner.encoder.parameters())
         self.optimiser.step()
         return loss.detach(), pairs.statistics
 
@@ -54,7 +42,8 @@ class Stepper:
         """Return the strategy's slow diagnostics of a batch, without learning from it."""
         with torch.no_grad():
             loss, candidates, pairs = self.learner.loss(nodes, step)
-            finite_mean(loss, step)  # the step just taken may have gone astray, and what is not finite has no rank
+            if not loss.isfinite().all():  # the step just taken went astray, and what is not finite has no rank
+                return {}
             return self.learner.strategy.diagnose(candidates, pairs)
 
 
@@ -102,6 +91,7 @@ def build_stepper(learner: Learner) -> Stepper:
     sampling = learner.settings.sampling
     static = (
         learner.seeds.device.type == "cuda"
+        and learner.team.size == 1
         and learner.settings.encoder.kind == "gcn"
         and learner.features.on_device
         and (sampling.class_collision.hops == 1 or not (sampling.collision or not sampling.near_negatives))

@@ -1,0 +1,111 @@
+"""`nodewise convert`: write a graph as a store that every command reads without loading it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nodewise.cli.common import (
+    EDGES,
+    TABLES,
+    DataDir,
+    EdgeColumns,
+    Features,
+    GraphName,
+    Json,
+    Labels,
+    Quiet,
+    TableColumns,
+    examples,
+    print_json,
+    say,
+)
+from nodewise.cli.graphs import GraphSource, load_graph
+from nodewise.cli.groups import grouped
+from nodewise.core.errors import InputError
+from nodewise.core.progress import for_terminal
+
+if TYPE_CHECKING:
+    from nodewise.data.store_layout import Manifest
+
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="STORE", help="Folder for the store.")]
+Memory = Annotated[
+    str, typer.Option("--memory", metavar="SIZE", help="Memory to use, such as 500MB or 2GB; ids come on top.")
+]
+Half = Annotated[bool, typer.Option("--half", help="Keep dense features in half precision (float16).")]
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    tries = examples(
+        "convert edges.parquet --features nodes.parquet -o graph.store",
+        "convert edges.csv.gz -f nodes.npy -l labels.csv -o graph.store --memory 500MB",
+    )
+    app.command(epilog=tries)(grouped(convert))
+
+
+def convert(
+    graph: GraphName,
+    output: Output,
+    features: Features = None,
+    labels: Labels = None,
+    memory: Memory = "2GB",
+    half: Half = False,
+    edges: EdgeColumns = EDGES,
+    tables: TableColumns = TABLES,
+    data_dir: DataDir = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a graph as a store, which stays on the disk.
+
+    Every command takes the folder in place of a file of edges and reads no more of it than it needs. Edge lists in text
+    and Parquet are sorted on the disk, so they may be larger than the memory. After a kill the same command goes on
+    where it was.
+    """
+    from nodewise.data.store_write import Conversion, write_store
+    from nodewise.data.store_write import convert as convert_files
+
+    source = GraphSource(graph, features, labels, data_dir, edges, tables)
+    bytes_, progress = parse_size(memory), for_terminal(quiet)
+    if source.is_data_set:
+        manifest = write_store(load_graph(source, quiet), output, half=half, progress=progress)
+    else:
+        task = Conversion(Path(graph), features, labels, bytes_, half, tuple(source.columns().items()))
+        manifest = convert_files(task, output, progress)
+        for note in manifest.notes:
+            say(note, quiet)
+    facts = _facts(output, manifest)
+    if json:
+        print_json(facts)
+    else:
+        print(f"{facts['nodes']:,} nodes and {facts['edges']:,} edges are in {output} ({facts['bytes'] / 1e6:,.1f} MB)")
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a size such as "2GB" stands for.
+
+    >>> parse_size("1.5 kb")
+    1500
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text.lower())
+    if match is None or match[2].upper() not in _UNITS:
+        raise InputError(f"--memory {text!r} is no size; write it like 500MB or 2GB")
+    return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+def _facts(output: Path, manifest: Manifest) -> dict[str, Any]:
+    return {
+        "store": str(output),
+        "nodes": manifest.nodes,
+        "edges": manifest.edges,
+        "features": manifest.features,
+        "bytes": sum(entry.bytes for entry in manifest.files.values()),
+        "files": {name: asdict(entry) for name, entry in manifest.files.items()},
+    }

@@ -1,0 +1,155 @@
+"""The features of a store: streamed from their file into one array on the disk, never held as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import scipy.sparse as sp
+
+from nodewise.core.errors import InputError
+from nodewise.core.progress import Progress
+from nodewise.data.columns import ID_NAMES, ColumnFile, Columns
+from nodewise.data.feature_table import FeatureTable, features_from_columns, read_features
+from nodewise.data.features import check_finite
+from nodewise.data.formats import format_of, open_columns
+from nodewise.data.ids import NodeIds
+from nodewise.data.keys import ROW_ORDER, row_ids
+from nodewise.data.store_layout import write_array
+from nodewise.data.store_read import map_array
+
+FEATURES = "features.bin"
+_HALF_MOST = float(np.finfo(np.float16).max)
+
+
+class SpilledColumns:
+    """A file of columns whose numbers are written to the disk while they are read, and mapped."""
+
+    def __init__(self, file: ColumnFile, spill: Path, memory: int, progress: Progress) -> None:
+        self._file, self._spill, self._memory, self._progress = file, spill, memory, progress
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return self._file.names
+
+    @property
+    def beginning(self) -> str:
+        """The first thing in the file."""
+        return self._file.beginning
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the file itself names its columns."""
+        return self._file.has_names
+
+    def is_numeric(self, column: int) -> bool:
+        """Tell whether a column holds numbers."""
+        return self._file.is_numeric(column)
+
+    def settle(self, columns: list[Any]) -> list[Any]:
+        """Give key columns their one type."""
+        return self._file.settle(columns)
+
+    def place(self, row: int) -> str:
+        """Return where a row stands in the file."""
+        return self._file.place(row)
+
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+        """Read some rows after the other."""
+        return self._file.batches(keys, numbers, rows)
+
+    def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
+        """Read the keys into memory, which grow with the nodes only, and the numbers into a mapped file."""
+        columns: list[list[Any]] = [[] for _ in keys]
+        notes: tuple[str, ...] = ()
+        rows, width = 0, -1
+        # A list column holds many numbers, so rows are few: a table of 1000 features takes some 16 kB a row.
+        at_once = max(self._memory >> 14, 64)
+        with self._spill.open("wb") as stream, self._progress.stage("reading features") as bar:
+            for batch in self._file.batches(keys, numbers, at_once):
+                for kept, column in zip(columns, batch.keys, strict=True):
+                    kept.extend(column.chunks)
+                if width not in (-1, batch.numbers.shape[1]):
+                    raise InputError(f"{self.path}: lists of features differ in length; give every node equally many")
+                write_array(stream, batch.numbers)
+                rows, width, notes = rows + len(batch.numbers), batch.numbers.shape[1], batch.notes
+                bar.advance(len(batch.numbers))
+        if rows == 0:
+            raise InputError(f"{self.path}: has columns but no rows; give every node a row")
+        joined = [pa.chunked_array(kept) for kept in columns]
+        return Columns(joined, map_array(self._spill, np.float32, (rows, width)), notes)
+
+
+def spill_features(
+    path: Path,
+    nodes: NodeIds,
+    folder: Path,
+    memory: int,
+    progress: Progress,
+    key_name: str | None,
+    leave_out: tuple[str, ...],
+) -> FeatureTable:
+    """Return the features of a file as `read_features` would, text, Parquet and npy by way of the disk."""
+    kind = format_of(path)
+    if kind in ("text", "parquet"):
+        file = open_columns(path, kind, (ID_NAMES,))
+        spilled = SpilledColumns(file, folder / FEATURES, memory, progress)
+        return features_from_columns(spilled, nodes, key_name, leave_out)
+    if kind == "npy" and (array := _mapped_npy(path)) is not None:
+        write_dense(folder / FEATURES, array, memory, progress, np.float32)
+        matrix = map_array(folder / FEATURES, np.float32, array.shape)
+        check_finite(matrix, lambda row: f"{path}, row {row + 1}")
+        return FeatureTable(str(path), row_ids(path, len(matrix), nodes), matrix, (f"{path.name}: {ROW_ORDER}",))
+    return read_features(path, nodes, key_name=key_name, leave_out=leave_out)
+
+
+def write_features(folder: Path, features: Any, half: bool, memory: int, progress: Progress) -> dict[str, Any]:
+    """Write features, sparse as three arrays, dense in single or half precision; return each file's type and shape."""
+    if sp.issparse(features):
+        matrix: Any = features
+        index = np.dtype(np.int32 if matrix.nnz < 2**31 else np.int64)
+        parts = {"data": np.dtype(np.float32), "indices": index, "indptr": index}
+        for part, kind in parts.items():
+            with (folder / f"features_{part}.bin").open("wb") as stream:
+                write_array(stream, getattr(matrix, part).astype(kind, copy=False))
+        shapes = {part: [len(getattr(matrix, part))] for part in parts}
+        return {f"features_{part}.bin": [kind.str, shapes[part]] for part, kind in parts.items()}
+    precision = np.dtype(np.float16 if half else np.float32)
+    path = folder / FEATURES
+    if half or not path.exists():  # else it was written while it was read
+        rewritten = path.with_suffix(".new")
+        write_dense(rewritten, features, memory, progress, precision)
+        rewritten.replace(path)
+    return {FEATURES: [precision.str, list(features.shape)]}
+
+
+def write_dense(path: Path, matrix: npt.NDArray[Any], memory: int, progress: Progress, kind: Any) -> None:
+    """Write a matrix some rows at a time; what half precision cannot hold is refused."""
+    rows = max(memory // (16 * max(matrix.shape[1], 1)), 1)
+    with path.open("wb") as stream, progress.stage("writing features", len(matrix)) as bar:
+        for start in range(0, len(matrix), rows):
+            part = matrix[start : start + rows]
+            if kind == np.float16 and np.abs(part).max(initial=0) > _HALF_MOST:
+                raise InputError(f"a feature is above {_HALF_MOST:g}, the most that half precision holds; drop --half")
+            with np.errstate(over="ignore"):  # becomes infinite, which is refused
+                write_array(stream, part.astype(kind))
+            bar.advance(len(part))
+
+
+def _mapped_npy(path: Path) -> npt.NDArray[Any] | None:
+    """Return the matrix of an npy file, mapped; None where there is none, which `read_features` can explain."""
+    try:
+        array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception:  # numpy's parser of headers can fail in any way at all
+        return None
+    return array if array.ndim == 2 and array.dtype.kind in "buif" and array.size else None

@@ -1,0 +1,135 @@
+"""Work on a folder that survives a kill: a hidden folder beside the result, and a journal of what is finished in it.
+
+Steps have names and each leaves a small result, kept as JSON, beside the files it wrote. A step that the journal
+holds is not done again. When all is done the folder takes the result's name, so that the result is whole or not
+there at all.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from nodewise.core.errors import InputError, LostProcess
+from nodewise.core.files import atomic_write, flush_to_disk
+from nodewise.core.lock import LOCK, FolderLock
+
+T = TypeVar("T")
+
+_JOURNAL = "journal.json"
+
+
+class Staging:
+    """The hidden folder of one piece of work.
+
+    Args:
+        path: the folder.
+        task: a description, plain enough for JSON, of everything that decides the result. Work left by another
+            task is thrown away.
+        durable: whether finished steps are to survive a loss of power too, at the price of waiting for the disk.
+    """
+
+    def __init__(self, path: Path, task: dict[str, Any], durable: bool = True) -> None:
+        self.path, self._durable = path, durable
+        self._flushed: set[tuple[str, int, int]] = set()
+        self._task: dict[str, Any] = json.loads(json.dumps(task))
+        left = self._read()
+        if left.get("task") != self._task:
+            left = {}
+            for entry in path.iterdir():
+                if entry.name != LOCK:
+                    entry.unlink()
+        self._done: dict[str, Any] = left.get("done", {})
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def step(self, name: str, work: Callable[[], T]) -> T:
+        """Return a step's result, doing the work only where the journal does not hold it."""
+        if name not in self._done:
+            # Through JSON also the first time, so that a result never depends on whether it was read back.
+            self._done[name] = json.loads(json.dumps(work()))
+            self._write()
+        result: T = self._done[name]
+        return result
+
+    def has(self, name: str) -> bool:
+        """Tell whether a step is done."""
+        return name in self._done
+
+    def forget(self, *names: str) -> None:
+        """Remove files that no step to come needs."""
+        for name in names:
+            (self.path / name).unlink(missing_ok=True)
+
+    def finish(self, target: Path, keep: Callable[[str], bool]) -> None:
+        """Remove all files but those to keep, and give the folder its name; an older result makes way."""
+        for entry in self.path.iterdir():
+            if not keep(entry.name):
+                entry.unlink()
+        for entry in (*self.path.iterdir(), self.path):
+            flush_to_disk(entry)
+        older = self.path.with_name(self.path.name + ".old")
+        shutil.rmtree(older, ignore_errors=True)
+        if target.exists():
+            target.replace(older)
+        self.path.replace(target)
+        shutil.rmtree(older, ignore_errors=True)
+        flush_to_disk(target.parent)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads((self.path / _JOURNAL).read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _write(self) -> None:
+        text = json.dumps({"task": self._task, "done": self._done})
+        if not self._durable:
+            (self.path / f"{_JOURNAL}.new").write_text(text, encoding="utf-8")
+            (self.path / f"{_JOURNAL}.new").replace(self.path / _JOURNAL)
+            return
+        for entry in self.path.iterdir():
+            about = entry.stat()
+            version = (entry.name, about.st_mtime_ns, about.st_size)
+            if entry.name not in (_JOURNAL, LOCK) and version not in self._flushed:
+                flush_to_disk(entry)
+                self._flushed.add(version)
+        with atomic_write(self.path / _JOURNAL) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def staged(target: Path, task: dict[str, Any], *, durable: bool = True) -> Iterator[Staging]:
+    """Yield the staging folder of `target`; an error removes it, a kill or an interruption, of another
+    process too, leaves it to be continued.
+
+    The folder is locked, so that two commands never work on one result.
+    """
+    path = target.with_name(f".{target.name}.partial")
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {target}: the folder {target.parent} does not exist; create it first")
+    try:
+        path.mkdir(exist_ok=True)
+        lock = FolderLock(path)
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        yield Staging(path, task, durable)
+    except OSError as error:
+        shutil.rmtree(path, ignore_errors=True)
+        # numpy counts what it could write, and does not say why that was not all.
+        reason = error.strerror.lower() if error.strerror else "not everything could be written; is the disk full?"
+        raise InputError(f"cannot write {target}: {reason}; nothing was left behind") from error
+    except LostProcess:
+        raise
+    except Exception:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+    finally:
+        lock.release()

@@ -1,0 +1,215 @@
+"""Write a graph store: from a graph in memory, or from files in bounded memory."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nodewise.core.errors import InputError
+from nodewise.core.progress import Progress, SilentProgress, track
+from nodewise.core.version import __version__
+from nodewise.data.assemble import feature_rows, join_labels
+from nodewise.data.columns import SOURCE_NAMES, TARGET_NAMES
+from nodewise.data.formats import format_of, open_columns
+from nodewise.data.graph import Graph, Split
+from nodewise.data.ids import NodeIds
+from nodewise.data.label_table import label_column_names, read_labels
+from nodewise.data.messages import count
+from nodewise.data.read import read_graph
+from nodewise.data.store_edges import number_edges, sort_edges
+from nodewise.data.store_features import spill_features, write_features
+from nodewise.data.store_journal import Staging, staged
+from nodewise.data.store_layout import IDS, MANIFEST, VERSION, Manifest, StoredFile, file_sum, is_store, write_array
+from nodewise.data.structural import NUM_STRUCTURAL
+
+PathLike = str | os.PathLike[str]
+MEMORY = 2 * 10**9
+LEAST_MEMORY = 10**4
+_PARTS = ("train", "val", "test")
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What to convert, and how; the columns are those of `read_graph`.
+
+    Attributes:
+        path: the file of edges.
+        features: the file of features, if there is one.
+        labels: the file of labels, if there is one.
+        memory: about how many bytes to hold beside the ids and labels, which grow with the nodes only.
+        half: whether to keep dense features in half precision.
+        columns: how the files are written, as keywords of `read_graph`.
+    """
+
+    path: Path
+    features: Path | None = None
+    labels: Path | None = None
+    memory: int = MEMORY
+    half: bool = False
+    columns: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.memory < LEAST_MEMORY:
+            raise InputError(f"{self.memory} bytes of memory are too few; allow at least {LEAST_MEMORY:,}")
+
+    def column(self, name: str) -> Any:
+        """Return one of the columns' keywords, None where it is not given."""
+        return dict(self.columns).get(name)
+
+    def task(self) -> dict[str, Any]:
+        """Return what decides the store: the files as they are now, and the options."""
+        files = [_identity(file) for file in (self.path, self.features, self.labels)]
+        options = [self.memory, self.half, sorted(dict(self.columns).items())]
+        return {"version": VERSION, "nodewise": __version__, "files": files, "options": options}
+
+
+def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: Progress | None = None) -> Manifest:
+    """Write a graph that is in memory; `half` keeps dense features in half precision."""
+    target, progress = _target(store), progress or SilentProgress()
+    # A graph in memory cannot be told from another, so work on it that was killed is never continued.
+    with staged(target, {"version": VERSION, "unique": os.urandom(8).hex()}) as staging:
+        files = _write_arrays(staging, {"indptr": graph.indptr, "indices": graph.indices})
+        if not graph.structural:
+            files |= write_features(staging.path, graph.features, half, MEMORY, progress)
+        files |= _write_labels(staging, graph.labels, graph.split)
+        _write_ids(staging / IDS, graph.ids)
+        facts = {
+            "name": graph.name,
+            "nodes": graph.num_nodes,
+            "edges": graph.num_edges,
+            "features": None if graph.structural else graph.num_features,
+            "notes": graph.notes,
+            "class_names": graph.class_names,
+        }
+        return _finish(staging, target, files, facts, progress)
+
+
+def convert(task: Conversion, store: PathLike, progress: Progress | None = None) -> Manifest:
+    """Write the store of the graph that `read_graph` would read.
+
+    An edge list in text or Parquet is converted in bounded memory and, after a kill, goes on where it was when
+    called again in the same way. Other files are read as a whole, as their formats ask for.
+    """
+    if (kind := format_of(task.path)) not in ("text", "parquet"):
+        graph = read_graph(task.path, features=task.features, labels=task.labels, **dict(task.columns))
+        return write_store(graph, store, half=task.half, progress=progress)
+    target, progress = _target(store), progress or SilentProgress()
+    with staged(target, task.task()) as staging:
+        known = (SOURCE_NAMES, TARGET_NAMES)
+        file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"))
+        ends = (task.column("source"), task.column("target"))
+        ids, batches, found = number_edges(file, staging, task.memory, progress, *ends)
+        notes, places = [*found], None
+        files: dict[str, Any] = {}
+        done: dict[str, Any] = {"width": None}
+        if task.features is None:
+            notes.append(f"no features: {NUM_STRUCTURAL} structural ones are computed from the edges when needed")
+        else:
+            done = _convert_features(task, ids, task.features, staging, progress)
+            ids, places = _read_ids(staging / IDS), np.fromfile(staging / "places.bin", np.int64)
+            files |= done["files"]
+            notes += done["notes"]
+        adjacency = sort_edges(task.path, staging, batches, len(ids), places, task.memory, progress)
+        table = None
+        if task.labels is not None:
+            names = {"key_name": task.column("id_column"), "label_name": task.column("label_column")}
+            table = read_labels(task.labels, ids, **names)
+            notes += table.notes
+        labels, class_names, split = join_labels(task.path, ids, table)
+        files |= _write_labels(staging, labels, split)
+        _write_ids(staging / IDS, ids)
+        for name in ("indptr", "indices"):
+            array = getattr(adjacency, name)
+            files[f"{name}.bin"] = [array.dtype.str, list(array.shape)]
+        facts = {
+            "name": task.path.name.split(".")[0] or task.path.name,
+            "nodes": len(ids),
+            "edges": len(adjacency.indices) // 2,
+            "features": done["width"],
+            "notes": tuple(dict.fromkeys((*notes, *adjacency.notes()))),  # a file may serve twice
+            "class_names": class_names,
+        }
+        return _finish(staging, target, files, facts, progress)
+
+
+def _convert_features(
+    task: Conversion, named: NodeIds, features: Path, staging: Staging, progress: Progress
+) -> dict[str, Any]:
+    """Write the features, the nodes' ids, which are theirs, and the row of each id that the edges name."""
+
+    def work() -> dict[str, Any]:
+        key, label = task.column("id_column"), task.column("label_column")
+        aside = label_column_names(features, label, key) if task.labels == features else ()
+        table = spill_features(features, named, staging.path, task.memory, progress, key, aside)
+        _write_arrays(staging, {"places": feature_rows(task.path, named, table)})
+        _write_ids(staging / IDS, table.ids)
+        files = write_features(staging.path, table.features, task.half, task.memory, progress)
+        only = len(table.ids) - len(named)
+        extra = [f"{count(only, 'node')} only in {features.name} kept, without edges"] if only else []
+        return {"files": files, "notes": [*table.notes, *extra], "width": int(table.features.shape[1])}
+
+    return staging.step("features", work)
+
+
+def _target(store: PathLike) -> Path:
+    target = Path(os.path.realpath(store))
+    if target.exists() and not is_store(target) and (not target.is_dir() or any(target.iterdir())):
+        raise InputError(f"{store}: exists and is not a graph store; name a new or empty folder")
+    return target
+
+
+def _identity(file: Path | None) -> list[Any] | None:
+    """Return what tells whether a file is still the same: where it is, how long, and when last written."""
+    if file is None:
+        return None
+    try:
+        about = file.stat()
+    except OSError:
+        raise InputError(f"{file}: no such file; check the name") from None
+    return [str(file.resolve()), about.st_size, about.st_mtime_ns]
+
+
+def _write_arrays(staging: Staging, arrays: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    files = {}
+    for name, array in arrays.items():
+        with (staging / f"{name}.bin").open("wb") as stream:
+            write_array(stream, array)
+        files[f"{name}.bin"] = [array.dtype.str, list(array.shape)]
+    return files
+
+
+def _write_labels(staging: Staging, labels: npt.NDArray[np.int64] | None, split: Split | None) -> dict[str, Any]:
+    arrays: dict[str, npt.NDArray[Any]] = {} if labels is None else {"labels": labels}
+    arrays |= {} if split is None else {f"split_{part}": getattr(split, part) for part in _PARTS}
+    return _write_arrays(staging, arrays)
+
+
+def _write_ids(path: Path, ids: NodeIds) -> None:
+    table = pa.table({"id": ids.to_arrow()})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _read_ids(path: Path) -> NodeIds:
+    with pa.OSFile(str(path)) as source:
+        return NodeIds.from_distinct(pa.ipc.open_file(source).read_all()["id"].combine_chunks())
+
+
+def _finish(
+    staging: Staging, target: Path, files: dict[str, Any], facts: dict[str, Any], progress: Progress
+) -> Manifest:
+    """Add up every file, write the manifest, and let the store take its name."""
+    entries = {}
+    for name in track([IDS, *files], "adding up", progress):
+        dtype, shape = files.get(name, ("", ()))
+        entries[name] = StoredFile((staging / name).stat().st_size, file_sum(staging / name), dtype, tuple(shape))
+    manifest = Manifest(files=entries, **facts)
+    manifest.write(staging.path)
+    staging.finish(target, lambda name: name == MANIFEST or name in entries)
+    return manifest

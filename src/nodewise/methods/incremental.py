@@ -1,0 +1,73 @@
+"""Vectors for some nodes of a graph, computed from what they see and nothing else.
+
+A vector depends on the nodes at most h hops away, with h the number of layers and smoothing steps. From the nodes
+asked for, the sets that each pass has to know are found outwards, S_h = the nodes, S_{t-1} = S_t and its neighbours;
+then the passes are carried out inwards, each for its own set.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from nodewise.encoders.encoder import Encoder
+from nodewise.encoders.features import Features
+from nodewise.encoders.gcn import GCN
+from nodewise.methods.embed import embed_by_walks, embed_nodes, of_length
+from nodewise.methods.program import Pass, hops, program
+from nodewise.methods.settings import Settings
+from nodewise.views.sparse import csr_tensor
+from nodewise.views.topology import Topology
+
+
+@torch.no_grad()
+def embed_some(
+    encoder: Encoder, features: Features, topology: Topology, settings: Settings, seeds: Tensor, nodes: Tensor
+) -> Tensor:
+    """Embed nodes (n,) with the first run's encoder: (n, d), what `embed_nodes` gives them.
+
+    Networks other than GCN embed the whole graph for it.
+    """
+    if settings.embedding.mode == "walks":
+        return embed_by_walks(encoder, features, topology, settings, seeds, nodes)[0]
+    if not isinstance(encoder, GCN):
+        return embed_nodes(encoder, features, topology, settings, seeds)[0][nodes]
+    passes = program(encoder, 0, settings)
+    vectors = _run(passes, features, topology, reached(topology, nodes, hops(passes)))
+    wanted = torch.searchsorted(torch.unique(nodes), nodes)
+    vectors = vectors[wanted]
+    return of_length(vectors, settings.embedding.length)
+
+
+def reached(topology: Topology, nodes: Tensor, hops: int) -> list[Tensor]:
+    """Return the distinct nodes within 0, 1, ..., `hops` hops, ascending."""
+    balls = [torch.unique(nodes)]
+    for _ in range(hops):
+        around, _ = topology.neighbours(balls[-1])
+        balls.append(torch.unique(torch.cat([balls[-1], around])))
+    return balls
+
+
+def _run(passes: list[Pass], features: Features, topology: Topology, balls: list[Tensor]) -> Tensor:
+    known, rows = balls.pop(), torch.empty(0)
+    origin = origin_nodes = None
+    for number, one in enumerate(passes):
+        if one.origin:
+            origin, origin_nodes = rows, known
+        if one.weight is not None:
+            rows = one.combine(
+                features.rows_times(known.unsqueeze(0), one.weight.unsqueeze(0))[0]
+                if number == 0
+                else rows @ one.weight,
+                None,
+            )
+            continue
+        wanted = balls.pop()
+        offsets, columns, values = topology.adjacency_rows(wanted)
+        size = (len(wanted), len(known))
+        mixed = csr_tensor(offsets, torch.searchsorted(known, columns), values, size) @ rows
+        anchor = None
+        if one.teleport is not None and origin is not None and origin_nodes is not None:
+            anchor = origin[torch.searchsorted(origin_nodes, wanted)]
+        rows, known = one.combine(mixed, anchor), wanted
+    return rows

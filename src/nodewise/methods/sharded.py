@@ -1,0 +1,162 @@
+"""Embed a graph of any size into Parquet shards, in bounded memory, going on after a kill where it was.
+
+Private memory holds one chunk of rows; what lies between two passes is in files beside the shards, and the graph
+itself may be a store. Shards are the chunks of `embed_nodes`, so the vectors are the same bit for bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Container, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from nodewise.core.config import to_mapping
+from nodewise.core.errors import InputError
+from nodewise.core.progress import Progress, SilentProgress, Stage
+from nodewise.core.version import __version__
+from nodewise.data.fingerprint import fingerprint
+from nodewise.data.graph import Graph
+from nodewise.data.shards import MANIFEST, Shard, has_shards, shard_name, write_manifest, write_shard
+from nodewise.encoders.encoder import Encoder
+from nodewise.encoders.features import Features
+from nodewise.encoders.gcn import GCN
+from nodewise.methods import layerwise
+from nodewise.methods.buffers import FileBuffers
+from nodewise.methods.embed import embed_nodes, embedded_rows, in_chunks
+from nodewise.methods.layerwise import Step, chunks
+from nodewise.methods.program import program
+from nodewise.methods.settings import Settings
+from nodewise.methods.shared_staging import shared_staging
+from nodewise.training.distributed import Alone
+from nodewise.views.topology import Topology
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Sharded(NamedTuple):
+    """What was written, and how fast this call did its part of it."""
+
+    nodes: int
+    dimensions: int
+    shards: int
+    seconds: float
+    nodes_per_second: float
+
+
+def embed_to_shards(
+    encoder: Encoder,
+    graph: Graph,
+    settings: Settings,
+    seeds: Tensor,
+    folder: Path,
+    progress: Progress | None = None,
+    team: Alone | None = None,
+) -> Sharded:
+    """Embed every node with the first run's encoder; called again in the same way, it does only what is left.
+
+    The processes of a team, each of which calls this, write shards in turn.
+    """
+    if folder.exists() and not has_shards(folder) and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: exists and does not hold vectors in shards; name a new or empty folder")
+    topology, features = Topology.of(graph, seeds.device), Features(graph, seeds.device)
+    width = settings.encoder.dimension
+    passes, team = _passes(encoder, settings), team or Alone()
+    starts = [start for start, _ in chunks(graph.num_nodes)]
+    rounds = [[f"pass {number} row {start}" for start in starts] for number in range(passes - 1)]
+    rounds.append([f"shard {start}" for start in starts])
+    bars = progress or SilentProgress()
+    with (
+        shared_staging(team, folder, _task(encoder, graph, settings, seeds), rounds) as staging,
+        closing(FileBuffers(graph.num_nodes, width, staging.path)) as buffers,
+        bars.stage("embedding", passes * graph.num_nodes) as bar,
+    ):
+        meter = _Meter(bar, passes)
+
+        def step(name: str, rows: int, work: Callable[[], None]) -> None:
+            fresh = not staging.has(name)
+            staging.step(name, work)
+            meter.advance(rows, fresh)
+
+        done = {start for start, name in zip(starts, rounds[-1], strict=True) if not staging.wants(name)}
+        parts = _rows(encoder, features, topology, settings, seeds, buffers, step, done)
+        part = next(parts, None)  # a process without shards of its own takes part in the passes too
+        for number, (start, end) in enumerate(chunks(graph.num_nodes)):
+            if part is None or part[0] != start:
+                step(f"shard {start}", end - start, lambda: None)
+                continue
+            vectors = part[1].cpu().numpy()
+            write = lambda n=number, s=start, v=vectors: write_shard(staging.path, n, graph.ids, s, v)  # noqa: E731
+            step(f"shard {start}", end - start, write)
+            part = next(parts, None)
+        if team.rank == 0:
+            write_manifest(staging.path, [Shard(**staging.result(name)) for name in rounds[-1]], width)
+            names = {MANIFEST, *(shard_name(number) for number in range(len(starts)))}
+            staging.finish(folder, lambda name: name in names)
+    return Sharded(graph.num_nodes, width, len(starts), meter.seconds, meter.rate)
+
+
+class _Meter:
+    """Nodes per second over all passes, of the work that this process did itself."""
+
+    def __init__(self, bar: Stage, passes: int) -> None:
+        self._bar, self._passes, self._begun, self._fresh = bar, passes, time.perf_counter(), 0
+
+    @property
+    def seconds(self) -> float:
+        """Time since the beginning."""
+        return time.perf_counter() - self._begun
+
+    @property
+    def rate(self) -> float:
+        """Nodes embedded per second; a node that has gone through half of the passes counts half."""
+        return self._fresh / self._passes / max(self.seconds, 1e-9)
+
+    def advance(self, nodes: int, fresh: bool) -> None:
+        """Count nodes that went through a pass, now or before a kill."""
+        self._fresh += nodes if fresh else 0
+        self._bar.advance(nodes, **{"nodes/s": self.rate})
+
+
+def _passes(encoder: Encoder, settings: Settings) -> int:
+    layered = settings.embedding.mode == "graph" and isinstance(encoder, GCN)
+    return len(program(encoder, 0, settings)) if layered else 1  # type: ignore[arg-type]  # mypy forgets `layered`
+
+
+def _rows(
+    encoder: Encoder,
+    features: Features,
+    topology: Topology,
+    settings: Settings,
+    seeds: Tensor,
+    buffers: FileBuffers,
+    step: Step,
+    done: Container[int],
+) -> Iterator[tuple[int, Tensor]]:
+    if in_chunks(encoder, topology, settings):
+        yield from embedded_rows(encoder, features, topology, settings, seeds, 0, buffers, step, done)
+        return
+    vectors = embed_nodes(encoder, features, topology, settings, seeds)[0]
+    yield from ((start, vectors[start:end]) for start, end in chunks(topology.num_nodes) if start not in done)
+
+
+def _task(encoder: Encoder, graph: Graph, settings: Settings, seeds: Tensor) -> dict[str, Any]:
+    """Return what decides the vectors, and the boot: files between passes are not forced to the disk."""
+    weights = hashlib.blake2b(digest_size=32)
+    for weight in encoder.weights_of(0):
+        weights.update(weight.detach().cpu().contiguous().numpy().tobytes())
+    return {
+        "nodewise": __version__,
+        "torch": torch.__version__,
+        "graph": fingerprint(graph),
+        "weights": weights.hexdigest(),
+        "settings": to_mapping(settings),
+        "seed": int(seeds[0]),
+        "rows": layerwise.ROWS,
+        "boot": _BOOT.read_text() if _BOOT.exists() else "",
+    }

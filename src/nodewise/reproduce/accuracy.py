@@ -1,0 +1,68 @@
+"""The honest cells: train, then score finished vectors, or a classifier's finished answers, once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from nodewise.data.graph import Graph, Split
+from nodewise.evaluation.probe import linear_probe
+from nodewise.methods.catalogue import METHODS
+from nodewise.reproduce.fitting import Vectors, fit_vectors
+from nodewise.reproduce.provenance import Meter
+from nodewise.reproduce.removal import without_test_nodes
+from nodewise.reproduce.task import PROBE, Task
+
+CLASSIFIER_PROTOCOL = "the method's own classifier, trained on the training labels: its likeliest class"
+
+
+def measure_accuracy(task: Task, graph: Graph, seeds: Sequence[int], device: torch.device) -> list[dict[str, Any]]:
+    """Train on the graph and score: an embedder by the linear probe, a method that uses labels by its answers."""
+    if task.estimator in METHODS and METHODS[task.estimator].needs_labels:
+        return [_classify(task, graph, seed, device) for seed in seeds]
+    return probed(fit_vectors(task, graph, seeds, device), graph, seeds, device)
+
+
+def measure_inductive(task: Task, graph: Graph, seeds: Sequence[int], device: torch.device) -> list[dict[str, Any]]:
+    """Train on the graph without its test nodes, embed them in the whole graph afterwards, and probe."""
+    vectors = fit_vectors(task, graph, seeds, device, seen=without_test_nodes(graph))
+    rows = probed(vectors, graph, seeds, device)
+    return [row | {"protocol": f"test nodes absent from training; {row['protocol']}"} for row in rows]
+
+
+def probed(vectors: Vectors, graph: Graph, seeds: Sequence[int], device: torch.device) -> list[dict[str, Any]]:
+    """Score each seed's vectors by the linear probe."""
+    labels, split = known(graph)
+    result = linear_probe(vectors.stack, labels, split, PROBE, dataset=graph.name, seed=list(seeds), device=device)
+    return [
+        _row(val, test, vectors.seconds, vectors.peak_mb, result.protocol)
+        for val, test in zip(result.val_accuracy[:, 0, 0], result.test_accuracy[:, 0, 0], strict=True)
+    ]
+
+
+def known(graph: Graph) -> tuple[Any, Split]:
+    """Return the labels and the split that scoring needs."""
+    if graph.labels is None or graph.split is None:
+        raise ValueError(f"{graph.name} has no labels and split to be scored with")
+    return graph.labels, graph.split
+
+
+def _classify(task: Task, graph: Graph, seed: int, device: torch.device) -> dict[str, Any]:
+    labels, split = known(graph)
+    with Meter(device) as meter:
+        model = METHODS[task.estimator].load()(task.settings, seed=seed, device=str(device)).fit(graph)
+    answers = model.probabilities_.argmax(1).numpy()
+    val, test = ((answers[part] == labels[part]).mean() for part in (split.val, split.test))
+    return _row(val, test, meter.seconds, meter.peak_mb, CLASSIFIER_PROTOCOL)
+
+
+def _row(val: float, test: float, seconds: float, peak_mb: int, protocol: str) -> dict[str, Any]:
+    return {
+        "val": round(float(val), 4),
+        "test": round(float(test), 4),
+        "seconds": round(seconds, 3),
+        "peak_mb": peak_mb,
+        "protocol": protocol,
+    }

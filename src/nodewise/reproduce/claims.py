@@ -1,0 +1,202 @@
+"""The paper's claims, each answered from the measured numbers: yes, no, within noise, or not measured yet.
+
+A claim that compares is judged by paired differences over equal seeds and their 95% intervals. Words such as "sharply"
+are given a number here, and the table says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from nodewise.reproduce import parameters, tables
+from nodewise.reproduce.fitting import FEATURES
+from nodewise.reproduce.paper_values import OURS, PLAIN, TABLE2
+from nodewise.reproduce.results import Results, paired
+
+Answer = Literal["yes", "no", "within noise", "not measured yet"]
+
+HARDLY = 1.0
+"""Points between the best and the worst value of a parameter below which it hardly matters."""
+SHARP = 1.0
+"""Points by which a sharp drop is at least one."""
+NEW_NODES = 2.0
+"""Points that an inductive method may lose on nodes it has not seen."""
+
+Seeds = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim on one data set, its answer, and the numbers behind it."""
+
+    text: str
+    dataset: str
+    answer: Answer
+    evidence: str
+
+
+def check(found: Mapping[str, Results]) -> list[Claim]:
+    """Answer every claim from the results of the experiments, by name."""
+    return [
+        *_beats_unsupervised(found["table2"]),
+        *_beats_one(found["table2"], OURS, "dgi-s", "ours beats DGI trained on S"),
+        *_beats_one(
+            found["table2"], PLAIN, "dgi", "the plain loss is strong (beats DGI) on Cora and Pubmed", ("cora", "pubmed")
+        ),
+        *_parts_help(found["ablation"]),
+        *_order_of_parts(found["ablation"]),
+        *_hardly_matters(found["parameters"], parameters.BATCH_SIZE),
+        *_hardly_matters(found["parameters"], parameters.BATCH_PASSES),
+        *_hardly_matters(found["parameters"], parameters.WALK_LENGTH),
+        *_drops_near_one(found["parameters"]),
+        *_separates(found["figure"]),
+        *_inductive(found["inductive"]),
+    ]
+
+
+def render(claims: list[Claim]) -> list[tables.Table]:
+    """Return the checklist."""
+    rows = [(claim.text, claim.dataset.capitalize(), claim.answer, claim.evidence) for claim in claims]
+    notes = (
+        "Differences are in points of test accuracy unless said otherwise, paired over equal seeds, with a 95% t "
+        "interval. To call one row better than another takes an interval without zero; the rest is within noise.",
+        f"Hardly matters: best and worst value less than {HARDLY:g} point apart. Sharply: at least {SHARP:g} point. "
+        f"Inductive: at most {NEW_NODES:g} points lost on nodes that training has not seen.",
+    )
+    return [tables.Table("The paper's claims", ("claim", "data set", "answer", "evidence"), rows, notes, numbers=4)]
+
+
+def compare(ours: Seeds, theirs: Seeds) -> tuple[Answer, str]:
+    """Say whether ours is higher, and by how much."""
+    difference = paired(ours, theirs)
+    if difference is None:
+        return "not measured yet", _too_few(ours, theirs)
+    answers: dict[str, Answer] = {"gain": "yes", "loss": "no", "within noise": "within noise"}
+    return answers[difference.verdict], tables.interval(difference)
+
+
+def _too_few(ours: Seeds, theirs: Seeds) -> str:
+    shared = sorted(ours.keys() & theirs.keys())
+    return f"{ours[shared[0]] - theirs[shared[0]]:+.2f} for the only seed in common" if shared else "no runs to compare"
+
+
+def _all_of(answers: list[Answer]) -> Answer:
+    for worst in ("no", "not measured yet", "within noise"):
+        if worst in answers:
+            return worst
+    return "yes" if answers else "not measured yet"
+
+
+def _beats_unsupervised(results: Results) -> Iterator[Claim]:
+    rivals = [name for name, row in TABLE2.items() if "Y" not in row.uses and name not in (OURS, PLAIN)]
+    for dataset in results.datasets:
+        judged = [name for name in rivals if (name, dataset) != ("mvgrl", "cora")]
+        each = {name: compare(results.by_seed(OURS, dataset), results.by_seed(name, dataset)) for name in judged}
+        but = " but MVGRL" if dataset == "cora" else ""
+        absent = [TABLE2[name].title for name in judged if not results.by_seed(name, dataset)]
+        telling = [
+            f"{TABLE2[name].title}: {words}" for name, (_, words) in each.items() if words != "no runs to compare"
+        ]
+        telling += [f"not measured: {', '.join(absent)}"] if absent else []
+        yield Claim(
+            f"ours beats every unsupervised row{but}",
+            dataset,
+            _all_of([answer for answer, _ in each.values()]),
+            "; ".join(telling),
+        )
+
+
+def _beats_one(
+    results: Results, row: str, rival: str, text: str, where: tuple[str, ...] | None = None
+) -> Iterator[Claim]:
+    for dataset in results.datasets:
+        if where is None or dataset in where:
+            yield Claim(text, dataset, *compare(results.by_seed(row, dataset), results.by_seed(rival, dataset)))
+
+
+_PARTS = ("with α", "with DPP", "with w")
+
+
+def _parts_help(results: Results) -> Iterator[Claim]:
+    for part in _PARTS:
+        for dataset in results.datasets:
+            answer = compare(results.by_seed(part, dataset), results.by_seed("without all", dataset))
+            yield Claim(f"{part.removeprefix('with ')} alone helps", dataset, *answer)
+
+
+def _order_of_parts(results: Results) -> Iterator[Claim]:
+    for dataset in results.datasets:
+        of = {part: results.by_seed(part, dataset) for part in _PARTS}
+        for text, pairs in (
+            ("of the three DPP helps most", [("with DPP", "with α"), ("with DPP", "with w")]),
+            ("of the three w helps least", [("with α", "with w"), ("with DPP", "with w")]),
+        ):
+            each = [(f"{high} - {low}", *compare(of[high], of[low])) for high, low in pairs]
+            evidence = "; ".join(f"{names}: {words}" for names, _, words in each)
+            yield Claim(text, dataset, _all_of([answer for _, answer, _ in each]), evidence)
+
+
+def _hardly_matters(results: Results, name: str) -> Iterator[Claim]:
+    (sweep,) = (each for each in parameters.SWEEPS if each.name == name)
+    planned = [value for value in sweep.values if sweep.row(value) in results.methods]
+    for dataset in results.datasets:
+        found = {value: results.by_seed(sweep.row(value), dataset) for value in planned}
+        means = {value: sum(seeds.values()) / len(seeds) for value, seeds in found.items() if len(seeds) > 1}
+        text = f"{name} hardly matters"
+        if len(means) < len(planned) or not means:
+            yield Claim(text, dataset, "not measured yet", f"{len(means)} of {len(planned)} values")
+            continue
+        best, worst = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+        span = means[best] - means[worst]
+        evidence = f"best {best:g}: {means[best]:.2f}, worst {worst:g}: {means[worst]:.2f}, {span:.2f} apart"
+        yield Claim(text, dataset, "yes" if span < HARDLY else "no", evidence)
+
+
+def _drops_near_one(results: Results) -> Iterator[Claim]:
+    (sweep,) = (each for each in parameters.SWEEPS if each.name == parameters.ALPHA)
+    for dataset in results.datasets:
+        at = {value: results.by_seed(sweep.row(value), dataset) for value in (0.9, 1.0)}
+        drop = paired(at[0.9], at[1.0])
+        text = "accuracy drops sharply as α nears 1 (0.9 to 1.0)"
+        if drop is None:
+            yield Claim(text, dataset, "not measured yet", f"drop {_too_few(at[0.9], at[1.0])}")
+        elif drop.verdict == "within noise":
+            # An interval that ends below a sharp drop rules one out, whether or not it holds zero.
+            yield Claim(text, dataset, "no" if drop.high < SHARP else "within noise", f"drop {tables.interval(drop)}")
+        else:
+            yield Claim(text, dataset, "yes" if drop.mean >= SHARP else "no", f"drop {tables.interval(drop)}")
+
+
+def _separates(results: Results) -> Iterator[Claim]:
+    for dataset in results.datasets:
+        for rival, name in ((FEATURES, "raw features"), ("mvgrl", "MVGRL")):
+            each = []
+            for column in ("map_silhouette", "map_purity"):
+                ours = results.by_seed(OURS, dataset, column, "separation")
+                each.append((column, *_compare_shares(ours, results.by_seed(rival, dataset, column, "separation"))))
+            evidence = "; ".join(f"{column.replace('_', ' ')}: {words}" for column, _, words in each)
+            text = f"classes separate better in our map than in that of {name}"
+            yield Claim(text, dataset, _all_of([answer for _, answer, _ in each]), evidence)
+
+
+def _compare_shares(ours: Seeds, theirs: Seeds) -> tuple[Answer, str]:
+    """Compare as `compare` does, with more digits for scores between 0 and 1."""
+    answer, words = compare(ours, theirs)
+    difference = paired(ours, theirs)
+    if difference is not None:
+        words = f"{difference.mean:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] (n={difference.n})"
+    return answer, words
+
+
+def _inductive(results: Results) -> Iterator[Claim]:
+    for dataset in results.datasets:
+        seen, new = results.by_seed(OURS, dataset), results.by_seed(OURS, dataset, kind="inductive")
+        loss = paired(seen, new)
+        text = "the method is inductive"
+        if loss is None:
+            yield Claim(text, dataset, "not measured yet", f"lost on new nodes {_too_few(seen, new)}")
+            continue
+        answer: Answer = "yes" if loss.high <= NEW_NODES else "no" if loss.low > NEW_NODES else "within noise"
+        yield Claim(text, dataset, answer, f"lost on new nodes {tables.interval(loss)}")

@@ -1,0 +1,103 @@
+"""The experiments by name: what each plans, shows and draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nodewise.reproduce import (
+    ablation,
+    collisions,
+    figure,
+    inductive,
+    parameters,
+    plot_maps,
+    plot_parameters,
+    separation,
+    strategies,
+    table2,
+)
+from nodewise.reproduce.ledger import Ledger
+from nodewise.reproduce.paper_values import DATASETS
+from nodewise.reproduce.results import Results
+from nodewise.reproduce.setup import Setup
+from nodewise.reproduce.tables import Table
+from nodewise.reproduce.task import Task
+
+
+def _no_pictures(results: Results, setup: Setup, folder: Path) -> list[Path]:
+    return []
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment that is a grid of cells.
+
+    Attributes:
+        name: on the command line, and of its folder.
+        title: of its tables.
+        plan: the tasks that a setup asks for.
+        render: the tables of its results.
+        runs: encoder seeds unless a number is given.
+        columns: what its rows hold beside the common columns.
+        datasets: data sets unless some are named.
+        draw: writes its pictures and returns their paths.
+    """
+
+    name: str
+    title: str
+    plan: Callable[[Setup], list[Task]]
+    render: Callable[[Results, Setup], list[Table]]
+    runs: int
+    columns: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = DATASETS
+    draw: Callable[[Results, Setup, Path], list[Path]] = _no_pictures
+
+    def folder(self, output: Path) -> Path:
+        """Return where the experiment keeps its files."""
+        return output / self.name
+
+    def ledger(self, output: Path) -> Ledger:
+        """Return the experiment's rows."""
+        return Ledger(self.folder(output) / "rows.csv", self.columns)
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    each.name: each
+    for each in (
+        Experiment("table2", "Table 2: node classification", table2.plan, table2.render, 50),
+        Experiment(
+            "ablation", "Ablation: the parts of the method", ablation.plan, ablation.render, 50, draw=ablation.draw
+        ),
+        Experiment(
+            "parameters",
+            "Sensitivity to parameters",
+            parameters.plan,
+            parameters.render,
+            10,
+            parameters.MORE_COLUMNS,
+            draw=plot_parameters.draw_parameters,
+        ),
+        Experiment(
+            "figure",
+            "Maps of the embeddings",
+            figure.plan,
+            figure.render,
+            5,
+            separation.MORE_COLUMNS,
+            ("pubmed",),
+            plot_maps.draw_maps,
+        ),
+        Experiment(
+            "strategies",
+            "Negative-sampling strategies",
+            strategies.plan,
+            strategies.render,
+            20,
+            collisions.MORE_COLUMNS,
+            draw=strategies.draw,
+        ),
+        Experiment("inductive", "New nodes", inductive.plan, inductive.render, 20),
+    )
+}

@@ -1,0 +1,70 @@
+"""Train the estimator of a task and embed nodes with it, seeds of our own method stacked on one device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from nodewise.data.graph import Graph
+from nodewise.encoders.features import Features
+from nodewise.evaluation.inputs import Stack
+from nodewise.methods.catalogue import METHODS
+from nodewise.methods.embed import embed_nodes
+from nodewise.reproduce.paper_values import OURS
+from nodewise.reproduce.provenance import Meter
+from nodewise.reproduce.task import Task
+from nodewise.training.loop import prepare, train
+from nodewise.views.topology import Topology
+
+FEATURES = "features"
+"""The estimator that learns nothing: a node's vector is its row of features."""
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """Nothing to set."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """One matrix (N, d) for each seed, and what a seed cost."""
+
+    stack: Stack
+    seconds: float
+    peak_mb: int
+
+
+def stackable(task: Task) -> bool:
+    """Whether several seeds of the task can be trained at once."""
+    return task.estimator == OURS
+
+
+def fit_vectors(
+    task: Task, graph: Graph, seeds: Sequence[int], device: torch.device, *, seen: Graph | None = None
+) -> Vectors:
+    """Train on `seen`, by default the graph itself, and embed every node of the graph."""
+    with Meter(device) as meter:
+        if task.estimator == FEATURES:
+            stack: Stack = [graph.features] * len(seeds)
+        elif task.estimator == OURS:
+            stack = _fit_stack(task, graph, list(seeds), device, seen)
+        else:
+            stack = [_fit_one(task, graph, seed, device, seen) for seed in seeds]
+    return Vectors(stack, meter.seconds / len(seeds), meter.peak_mb)
+
+
+def _fit_stack(task: Task, graph: Graph, seeds: list[int], device: torch.device, seen: Graph | None) -> torch.Tensor:
+    learner = prepare(seen or graph, task.settings, seeds, device)
+    train(learner)
+    features, topology = learner.features, learner.topology
+    if seen is not None:
+        features, topology = Features(graph, device), Topology.of(graph, device)
+    return embed_nodes(learner.encoder, features, topology, task.settings, learner.seeds)
+
+
+def _fit_one(task: Task, graph: Graph, seed: int, device: torch.device, seen: Graph | None) -> torch.Tensor:
+    model = METHODS[task.estimator].load()(task.settings, seed=seed, device=str(device)).fit(seen or graph)
+    found = model.embeddings_ if seen is None else model.transform(graph)
+    return torch.as_tensor(found.vectors)

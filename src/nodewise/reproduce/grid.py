@@ -1,0 +1,138 @@
+"""Fill the cells of a plan that its ledger lacks, side by side and in any number of goes.
+
+A cell is (kind, row, data set, seed) under one configuration. Its row is written as soon as it is measured, so a run
+that was killed goes on where it was. A cell that another experiment has measured already is copied, not run again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from nodewise.core.files import atomic_write
+from nodewise.core.progress import Progress
+from nodewise.data.graph import Graph
+from nodewise.reproduce.fitting import stackable
+from nodewise.reproduce.ledger import Ledger, Row, key_of
+from nodewise.reproduce.measure import KINDS
+from nodewise.reproduce.parallel import run_shares
+from nodewise.reproduce.provenance import provenance
+from nodewise.reproduce.task import Task
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some seeds of a task that are measured together and whose rows are written together."""
+
+    task: Task
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where an experiment's cells are measured and written.
+
+    Attributes:
+        title: what the bar says.
+        ledger: the experiment's rows.
+        load: returns a graph by its name; picklable.
+        device: where to compute.
+        stack: seeds of our own method trained at once.
+        until: clock time after which no job begins.
+    """
+
+    title: str
+    ledger: Ledger
+    load: Callable[[str], Graph]
+    device: torch.device
+    stack: int = 1
+    until: float = math.inf
+
+    def missing(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Job]:
+        """Return the jobs whose rows are not there: all rows get their first seeds before any gets its last."""
+        finished = {key_of(row) for row in self.ledger.read()}
+        jobs = []
+        for task in tasks:
+            lacking = [seed for seed in seeds if task.key(seed) not in finished]
+            size = self.stack if stackable(task) else 1
+            jobs += [Job(task, tuple(lacking[start : start + size])) for start in range(0, len(lacking), size)]
+        return sorted(jobs, key=lambda job: job.seeds[0] // max(self.stack, 1))
+
+    def borrow(self, tasks: Sequence[Task], seeds: Sequence[int], others: Iterable[Row]) -> int:
+        """Copy the rows of equal cells from other experiments; return how many were copied."""
+        known = {(row["kind"], row["dataset"], int(row["seed"]), row["config"]): row for row in others}
+        finished = {key_of(row) for row in self.ledger.read()}
+        copied = []
+        for task in tasks:
+            for seed in seeds:
+                row = known.get((task.kind, task.dataset, seed, task.config))
+                if row is not None and task.key(seed) not in finished:
+                    common = {name: row[name] for name in self.ledger.columns if name in row}
+                    copied.append(common | dict(task.more) | {"method": task.method})
+        if copied:
+            self.ledger.append(copied)
+        return len(copied)
+
+    def run(self, jobs: Sequence[Job], workers: int, progress: Progress) -> None:
+        """Measure the jobs in so many processes."""
+        if jobs:
+            run_shares(partial(self.work, list(jobs)), min(workers, len(jobs)), progress)
+
+    def work(self, jobs: list[Job], *, share: tuple[int, int], progress: Progress) -> None:
+        """Measure every W-th job, from the w-th on, for `share` = (w, W)."""
+        mine, graphs = jobs[share[0] :: share[1]], dict[str, Graph]()
+        with progress.stage(self.title, sum(len(job.seeds) for job in mine)) as bar:
+            for job in mine:
+                if time.time() > self.until:
+                    return
+                name = job.task.dataset
+                if name not in graphs:
+                    graphs[name] = self.load(name)
+                self._measure(job, graphs[name])
+                bar.advance(len(job.seeds))
+
+    def _measure(self, job: Job, graph: Graph) -> None:
+        task = job.task
+        try:
+            found = KINDS[task.kind](task, graph, job.seeds, self.device)
+        except Exception as error:  # one method out of memory must not cost the others their night
+            self._note_failure(job, error)
+            return
+        rows, about = [], provenance(self.device)
+        for seed, measured in zip(job.seeds, found, strict=True):
+            for name, text in measured.pop("files", {}).items():
+                path = self.ledger.path.parent / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with atomic_write(path) as temporary:
+                    temporary.write_text(text, encoding="utf-8")
+            cell = {"kind": task.kind, "dataset": task.dataset, "method": task.method, "seed": seed}
+            rows.append(cell | measured | about | dict(task.more) | {"config": task.config})
+        self.ledger.append(rows)
+
+    def _note_failure(self, job: Job, error: Exception) -> None:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        failures = Ledger(failures_of(self.ledger.path), ("error",))
+        failures.append(
+            {"kind": job.task.kind, "dataset": job.task.dataset, "method": job.task.method, "seed": seed}
+            | provenance(self.device)
+            | {"config": job.task.config, "error": reason}
+            for seed in job.seeds
+        )
+
+
+def remaining_failures(ledger: Ledger) -> list[Row]:
+    """Return the failures of cells that have not been measured since."""
+    finished = {key_of(row) for row in ledger.read()}
+    failed = Ledger(failures_of(ledger.path), ("error",)).read()
+    return [row for row in failed if key_of(row) not in finished]
+
+
+def failures_of(path: Path) -> Path:
+    """Return the file of the cells that could not be measured, beside the rows of those that could."""
+    return path.with_name("failures.csv")

@@ -1,0 +1,60 @@
+"""New nodes: train without the test nodes, embed them in the whole graph afterwards, beside the usual numbers."""
+
+from __future__ import annotations
+
+from nodewise.methods.catalogue import METHODS
+from nodewise.reproduce import tables
+from nodewise.reproduce.paper_values import OURS, SPLIT_NOTE
+from nodewise.reproduce.results import Results, paired
+from nodewise.reproduce.setup import Setup
+from nodewise.reproduce.table2 import title
+from nodewise.reproduce.task import Task
+
+COMPARED = (OURS, "graphsage", "dgi")
+"""The rows unless others are asked for."""
+
+
+def plan(setup: Setup) -> list[Task]:
+    """Return the cells' tasks: each method with the test nodes in sight, as in Table 2, and without them."""
+    able = tuple(name for name, card in METHODS.items() if card.inductive and not card.needs_labels)
+    setup.check_methods(able)
+    chosen = setup.methods or tuple(name for name in COMPARED if name in able)
+    tasks = []
+    for dataset in setup.datasets:
+        for name in chosen:
+            settings = setup.settings(name, dataset)
+            tasks += [Task(kind, name, dataset, name, settings) for kind in ("accuracy", "inductive")]
+    return tasks
+
+
+def render(results: Results, setup: Setup) -> list[tables.Table]:
+    """Return one table for each data set, with notes below the last."""
+    missing = [name for name in COMPARED if name not in METHODS and setup.methods is None]
+    notes = [f"Not in this version, so not measured: {', '.join(missing)}."] if missing else []
+    found = [
+        tables.Table(
+            f"{dataset.capitalize()}: test accuracy in percent",
+            ("method", "test nodes in the graph", "new to the encoder", "difference"),
+            [
+                (
+                    title(name),
+                    tables.whole(results.summary(name, dataset)),
+                    tables.whole(results.summary(name, dataset, kind="inductive")),
+                    tables.interval(
+                        paired(results.by_seed(name, dataset, kind="inductive"), results.by_seed(name, dataset))
+                    ),
+                )
+                for name in results.methods
+            ],
+        )
+        for dataset in results.datasets
+    ]
+    return tables.noted(
+        found,
+        (
+            SPLIT_NOTE,
+            "New to the encoder: it was trained on the graph without the test nodes and their edges, and embeds them "
+            "in the whole graph afterwards. The difference is paired over equal seeds, with a 95% t interval.",
+            *notes,
+        ),
+    )

@@ -1,0 +1,121 @@
+"""Sensitivity to parameters (RQ3): one setting at a time, all others as in the full method's config.
+
+The paper has three panels: batch size, walk length and α. Temperature, K and the size of the determinantal draw are
+added. Fewer nodes in a batch mean fewer nodes seen in as many steps, so batch size is varied both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nodewise.core import config
+from nodewise.methods.settings import Settings
+from nodewise.reproduce import tables
+from nodewise.reproduce.paper_values import FIGURES, OURS, SPLIT_NOTE
+from nodewise.reproduce.results import Results
+from nodewise.reproduce.setup import Setup
+from nodewise.reproduce.task import Task
+
+MORE_COLUMNS = ("parameter", "value")
+
+Value = int | float | None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A parameter, the values it takes, and those it takes under `--quick`."""
+
+    name: str
+    key: str
+    values: tuple[Value, ...]
+    quick: tuple[Value, ...]
+    with_it: Callable[[Settings, Any], list[str]] = lambda settings, value: []
+
+    def settings(self, base: Settings, value: Value) -> Settings:
+        """Return settings that have this value."""
+        told = "none" if value is None else value
+        return config.override(base, [f"{self.key}={told}", *self.with_it(base, value)])
+
+    def row(self, value: Value) -> str:
+        """Return what the row of a value is called."""
+        return f"{self.name} = {'none' if value is None else f'{value:g}'}"
+
+
+def _equal_passes(settings: Settings, value: int) -> list[str]:
+    seen = settings.training.steps * settings.training.batch_size
+    return [f"training.steps={max(1, round(seen / value))}"]
+
+
+BATCHES = (50, 100, 200, 500, 1000, 2000)
+BATCH_SIZE, BATCH_PASSES, WALK_LENGTH, ALPHA = "batch size", "batch size, equal passes", "walk length", "α"
+
+SWEEPS = (
+    Sweep(BATCH_SIZE, "training.batch_size", BATCHES, (100, 500)),
+    Sweep(BATCH_PASSES, "training.batch_size", BATCHES, (100, 500), _equal_passes),
+    Sweep(WALK_LENGTH, "views.length", (5, 10, 15, 25, 40, 60), (5, 25)),
+    Sweep(
+        ALPHA,
+        "sampling.class_collision.alpha",
+        (0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0, 1.1, 1.3, 1.5, 2.0, 3.0),
+        (0.5, 0.9, 1.0, 1.5),
+    ),
+    Sweep("temperature τ", "loss.temperature", (0.1, 0.2, 0.3, 0.5, 0.7, 1.0), (0.2, 0.7)),
+    Sweep("hops K", "sampling.class_collision.hops", (1, 2, 3), (1, 2)),
+    Sweep("DPP size", "sampling.diversity.size", (None, 25, 50, 100, 200, 400), (None, 50)),
+)
+"""A value of None leaves the determinantal draw at the size that its kernel gives."""
+
+
+def plan(setup: Setup) -> list[Task]:
+    """Return the cells' tasks."""
+    setup.check_methods(tuple(sweep.name for sweep in SWEEPS))
+    tasks = []
+    for dataset in setup.datasets:
+        base = setup.ours(dataset)
+        for sweep in SWEEPS:
+            if setup.wants(sweep.name):
+                for value in sweep.quick if setup.quick else sweep.values:
+                    more = (("parameter", sweep.name), ("value", "none" if value is None else f"{value:g}"))
+                    settings = sweep.settings(base, value)
+                    tasks.append(Task("accuracy", sweep.row(value), dataset, OURS, settings, more))
+    return tasks
+
+
+def render(results: Results, setup: Setup) -> list[tables.Table]:
+    """Return one table for each parameter, the data sets as columns."""
+    found = []
+    for sweep in SWEEPS:
+        values = [value for value in sweep.values if sweep.row(value) in results.methods]
+        if values:
+            rows = [
+                (
+                    "none" if value is None else f"{value:g}",
+                    *(tables.whole(results.summary(sweep.row(value), dataset)) for dataset in results.datasets),
+                )
+                for value in values
+            ]
+            own = (f"{each.capitalize()}: {current(setup, sweep, each)}" for each in results.datasets)
+            found.append(
+                tables.Table(
+                    f"{sweep.name}: test accuracy in percent",
+                    (sweep.name, *(name.capitalize() for name in results.datasets)),
+                    rows,
+                    (f"Value in the full method's config: {', '.join(own)}.", *_claimed(sweep)),
+                )
+            )
+    return tables.noted(found, (SPLIT_NOTE,))
+
+
+def _claimed(sweep: Sweep) -> tuple[str, ...]:
+    name = sweep.name.partition(",")[0]
+    return (f"The paper says: {FIGURES[name]}.",) if name in FIGURES else ()
+
+
+def current(setup: Setup, sweep: Sweep, dataset: str) -> str:
+    """Return the value that a data set's config has."""
+    found: Any = setup.ours(dataset)
+    for part in sweep.key.split("."):
+        found = getattr(found, part)
+    return "none" if found is None else f"{found:g}"

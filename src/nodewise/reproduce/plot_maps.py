@@ -1,0 +1,44 @@
+"""The picture of the maps: one panel for each method, one colour for each class, the scores below."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from nodewise.reproduce.figure import TITLES
+from nodewise.reproduce.plots import COLOURS, heading, panels, save, styled
+from nodewise.reproduce.results import Results
+from nodewise.reproduce.separation import read_map
+from nodewise.reproduce.setup import Setup
+
+
+def draw_maps(results: Results, setup: Setup, folder: Path) -> list[Path]:
+    """Draw the maps of seed 0, a picture for each data set."""
+    return [path for dataset in results.datasets for path in _draw_dataset(results, setup, folder, dataset)]
+
+
+@styled
+def _draw_dataset(results: Results, setup: Setup, folder: Path, dataset: str) -> list[Path]:
+    rows = [(name, results.row(name, dataset, 0, "separation")) for name in results.methods]
+    shown = [(name, row) for name, row in rows if row is not None]
+    if not shown:
+        return []
+    figure, grid = panels(1, len(shown), (3.5, 3.9))
+    for (name, row), axes in zip(shown, grid[0], strict=True):
+        places, classes = read_map((folder / row["map"]).read_text(encoding="utf-8"))
+        order = np.random.default_rng(0).permutation(len(places))  # so that no class lies on top of the others
+        across, up = places[order].T
+        colours = np.array(COLOURS)[classes[order] % len(COLOURS)]
+        axes.scatter(across, up, s=6, c=colours, alpha=0.75, linewidths=0, rasterized=True)
+        axes.set(title=TITLES.get(name, name), xticks=[], yticks=[], aspect="equal", adjustable="datalim")
+        for side in axes.spines.values():
+            side.set_visible(False)
+        axes.set_xlabel(
+            f"in the vectors: silhouette {float(row['silhouette']):.2f}, kNN purity {float(row['purity']):.2f}\n"
+            f"in the map: silhouette {float(row['map_silhouette']):.2f}, kNN purity {float(row['map_purity']):.2f}",
+            fontsize=8,
+            labelpad=6,
+        )
+    heading(figure, f"{dataset.capitalize()}: t-SNE of {len(places):,} nodes; colours are the classes", setup.quick)
+    return save(figure, folder / f"figure-{dataset}")

@@ -1,0 +1,120 @@
+"""Run an experiment as far as it lacks cells, and write its tables, pictures and the checklist of claims."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from nodewise.core.files import atomic_write
+from nodewise.core.progress import Progress, SilentProgress
+from nodewise.data.graph import Graph
+from nodewise.reproduce import claims, datasets
+from nodewise.reproduce.experiments import EXPERIMENTS, Experiment
+from nodewise.reproduce.grid import Grid, Job, remaining_failures
+from nodewise.reproduce.ledger import Row, key_of
+from nodewise.reproduce.results import Results
+from nodewise.reproduce.setup import QUICK_DATASETS, QUICK_WORDS, Setup
+from nodewise.reproduce.tables import Table, write_tables
+from nodewise.reproduce.task import Task
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment left: its rows, its tables as Markdown, cells still missing and those that failed."""
+
+    rows: list[Row]
+    markdown: str
+    missing: int
+    failures: list[Row]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Where and how experiments are run.
+
+    Attributes:
+        output: the folder of all results.
+        load: returns a graph by its name; picklable.
+        device: where to compute.
+        stack: seeds of our own method trained at once.
+        workers: processes side by side.
+        until: clock time after which no cell is begun.
+        progress: who watches.
+        say: told in words what is there and what is to be done.
+    """
+
+    output: Path
+    load: Callable[[str], Graph]
+    device: torch.device
+    stack: int = 1
+    workers: int = 1
+    until: float = math.inf
+    progress: Progress = SilentProgress()  # noqa: RUF009  # it has no state
+    say: Callable[[str], None] = lambda message: None
+
+    def run(self, experiment: Experiment, setup: Setup, *, measure: bool = True) -> Outcome:
+        """Fill the cells that are missing, unless only tables are wanted, and write what the rows show."""
+        tasks, ledger = experiment.plan(setup), experiment.ledger(self.output)
+        grid = Grid(experiment.name, ledger, self.load, self.device, self.stack, self.until)
+        borrowed = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment))
+        jobs = grid.missing(tasks, setup.seeds)
+        if measure:
+            self.say(f"{experiment.name}: {self._state(tasks, setup, jobs, borrowed)}")
+            grid.run(jobs, self.workers, self.progress)
+        results = Results(tasks, ledger.read())
+        folder, warning = experiment.folder(self.output), QUICK_WORDS if setup.quick else ""
+        markdown = write_tables(folder, experiment.name, experiment.title, experiment.render(results, setup), warning)
+        experiment.draw(results, setup, folder)
+        left = sum(len(job.seeds) for job in grid.missing(tasks, setup.seeds))
+        planned = {task.key(seed) for task in tasks for seed in setup.seeds}
+        failures = [row for row in remaining_failures(ledger) if key_of(row) in planned]
+        return Outcome(results.rows, markdown, left, failures)
+
+    def run_datasets(self, setup: Setup) -> tuple[str, list[Row]]:
+        """Write Table 1 as the data sets are read; return it as Markdown, and its rows."""
+        tables = datasets.render([self.load(name) for name in setup.datasets])
+        folder = self.output / "datasets"
+        markdown = write_tables(folder, "datasets", "Table 1: the data sets", tables)
+        return markdown, _write_csv(folder / "datasets.csv", tables[0])
+
+    def check_claims(self, setup: Setup) -> str:
+        """Answer the paper's claims from all rows in the folder; return the checklist as Markdown."""
+        found = {}
+        for name, experiment in EXPERIMENTS.items():
+            planned = QUICK_DATASETS if setup.quick else experiment.datasets
+            known = tuple(each for each in planned if _has_settings(setup, each))
+            whole = replace(setup, methods=None, datasets=known, oracle=False)
+            found[name] = Results(experiment.plan(whole), experiment.ledger(self.output).read())
+        tables = claims.render(claims.check(found))
+        warning = QUICK_WORDS if setup.quick else ""
+        return write_tables(self.output, "claims", "The paper's claims, checked", tables, warning)
+
+    def _rows_of_others(self, experiment: Experiment) -> Iterator[Row]:
+        for other in EXPERIMENTS.values():
+            if other.name != experiment.name:
+                yield from other.ledger(self.output).read()
+
+    def _state(self, tasks: Sequence[Task], setup: Setup, jobs: Sequence[Job], borrowed: int) -> str:
+        cells, left = len(tasks) * setup.runs, sum(len(job.seeds) for job in jobs)
+        copied = f", {borrowed} of them measured by another experiment" if borrowed else ""
+        return f"{cells - left} of {cells} cells are there{copied}; {left} to run"
+
+
+def _has_settings(setup: Setup, dataset: str) -> bool:
+    return setup.configs is None or all((setup.configs / f"{part}{dataset}.toml").is_file() for part in ("", "plain/"))
+
+
+def _write_csv(path: Path, table: Table) -> list[Row]:
+    """Write the numbers of a table whose columns "printed" follow those they belong to; return its rows."""
+    names = [f"{table.header[i - 1]} printed" if name == "printed" else name for i, name in enumerate(table.header)]
+    rows = [dict(zip(names, (cell.replace(",", "") for cell in row), strict=True)) for row in table.rows]
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return rows

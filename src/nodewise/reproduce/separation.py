@@ -1,0 +1,94 @@
+"""The cells of the figure: a map of some nodes, and how well the classes keep apart in it and in the vectors."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+
+from nodewise.data.graph import Graph
+from nodewise.evaluation.clustering import class_silhouette
+from nodewise.evaluation.inputs import Matrix, as_matrices
+from nodewise.evaluation.projection import project
+from nodewise.reproduce.accuracy import known
+from nodewise.reproduce.fitting import fit_vectors
+from nodewise.reproduce.task import Task
+
+NODES, NEIGHBOURS = 2000, 10
+MORE_COLUMNS = ("silhouette", "purity", "map_silhouette", "map_purity", "map")
+
+PROTOCOL = (
+    f"{NODES} labelled nodes drawn at random, the same for all; silhouette of the classes (Euclidean) and share of "
+    f"the {NEIGHBOURS} nearest nodes (cosine) of a node's own class, in the vectors; both again in the map by t-SNE"
+)
+
+
+def measure_separation(task: Task, graph: Graph, seeds: Sequence[int], device: torch.device) -> list[dict[str, Any]]:
+    """Embed the graph and describe the drawn nodes; each seed's map is a file that travels with its row."""
+    labels, _ = known(graph)
+    drawn = drawn_nodes(labels)
+    fitted = fit_vectors(task, graph, seeds, device)
+    rows = []
+    for seed, matrix in zip(seeds, as_matrices(fitted.stack), strict=True):
+        some = _take(matrix, drawn)
+        places = project(some, "tsne", seed=seed)
+        name = f"maps/{graph.name}-{task.method}-{seed}-{task.config}.csv".replace(" ", "-")
+        rows.append(
+            {
+                "silhouette": round(class_silhouette(some, labels[drawn]), 4),
+                "purity": round(neighbour_purity(some, labels[drawn], metric="cosine"), 4),
+                "map_silhouette": round(class_silhouette(places, labels[drawn]), 4),
+                "map_purity": round(neighbour_purity(places, labels[drawn], metric="euclidean"), 4),
+                "map": name,
+                "seconds": round(fitted.seconds, 3),
+                "peak_mb": fitted.peak_mb,
+                "protocol": PROTOCOL,
+                "files": {name: _map_text(places, labels[drawn])},
+            }
+        )
+    return rows
+
+
+def drawn_nodes(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the positions of the nodes on the map: the same for every method and seed."""
+    labelled = np.flatnonzero(labels >= 0)
+    if len(labelled) <= NODES:
+        return labelled
+    return np.sort(np.random.default_rng(0).choice(labelled, NODES, replace=False))
+
+
+def neighbour_purity(vectors: Matrix, labels: NDArray[np.int64], *, metric: str, k: int = NEIGHBOURS) -> float:
+    """Return the mean share of a node's k nearest others that are of its class: 1 / classes by chance."""
+    from sklearn.neighbors import NearestNeighbors
+
+    k = min(k, len(labels) - 1)
+    near = NearestNeighbors(n_neighbors=k, metric=metric).fit(vectors).kneighbors(return_distance=False)
+    return float((labels[near] == labels[:, None]).mean())
+
+
+def _take(matrix: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return some rows as a dense array: few enough to be one, also of sparse features."""
+    if isinstance(matrix, torch.Tensor):
+        return matrix[torch.as_tensor(rows, device=matrix.device)].cpu().numpy()
+    some = matrix[rows]
+    return np.asarray(some.toarray() if sp.issparse(some) else some)
+
+
+def _map_text(places: NDArray[np.float32], labels: NDArray[np.int64]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("x", "y", "class"))
+    writer.writerows((f"{x:.4f}", f"{y:.4f}", int(label)) for (x, y), label in zip(places, labels, strict=True))
+    return text.getvalue()
+
+
+def read_map(text: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the places (n, 2) and classes (n,) of a map file."""
+    table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2)
+    return table[:, :2], table[:, 2].astype(np.int64)

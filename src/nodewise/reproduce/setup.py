@@ -1,0 +1,99 @@
+"""What a command asks for: data sets, seeds, methods, and where settings come from; and what `--quick` reduces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from nodewise.core import config
+from nodewise.core.errors import InputError
+from nodewise.core.suggest import did_you_mean
+from nodewise.methods.catalogue import METHODS
+from nodewise.methods.settings import Settings
+from nodewise.reproduce.paper_values import DATASETS, OURS
+
+T = TypeVar("T")
+
+QUICK_LIMITS = {"epochs": 20, "steps": 8, "clusterings": 8, "dimension": 128, "batch_size": 500, "walks": 4}
+"""Under `--quick` a setting of this name, of any method, is at most so large."""
+
+QUICK_DATASETS, QUICK_RUNS = ("citeseer",), 1
+
+QUICK_WORDS = (
+    "QUICK: one seed of one data set, with "
+    + ", ".join(f"{name} at most {limit}" for name, limit in QUICK_LIMITS.items())
+    + ". It shows that everything runs; the numbers are not results."
+)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the experiments are planned from.
+
+    Attributes:
+        datasets: names of graphs.
+        runs: encoder seeds 0 to runs - 1.
+        methods: only these rows; None for all.
+        configs: folder with DATASET.toml and plain/DATASET.toml, the settings of our method; None for its defaults.
+        quick: reduce the grid and the settings, and say so in every table.
+        oracle: measure the oracle column too.
+    """
+
+    datasets: tuple[str, ...] = DATASETS
+    runs: int = 50
+    methods: tuple[str, ...] | None = None
+    configs: Path | None = None
+    quick: bool = False
+    oracle: bool = True
+
+    @property
+    def seeds(self) -> range:
+        """The encoder seeds."""
+        return range(self.runs)
+
+    def ours(self, dataset: str) -> Settings:
+        """Return the settings of the full method on a data set."""
+        return self._reduced(self._committed(f"{dataset}.toml"))
+
+    def ours_plain(self, dataset: str) -> Settings:
+        """Return the settings found for the plain loss on a data set with the same tuning budget."""
+        settings = self._committed(f"plain/{dataset}.toml")
+        off = replace(settings.sampling, collision=False, dpp=False, weights=False)
+        return self._reduced(replace(settings, sampling=off))
+
+    def settings(self, method: str, dataset: str) -> Any:
+        """Return a method's settings on a data set: ours from the configs, others as their papers give them."""
+        if method == OURS:
+            return self.ours(dataset)
+        return self._reduced(METHODS[method].load().settings_for(dataset))
+
+    def wants(self, row: str) -> bool:
+        """Whether a row is asked for."""
+        return self.methods is None or row in self.methods
+
+    def check_methods(self, rows: tuple[str, ...]) -> None:
+        """Refuse `methods` that are no rows of the experiment."""
+        for name in self.methods or ():
+            if name not in rows:
+                raise InputError(
+                    f"--methods: no row {name!r} in this experiment{did_you_mean(name, rows)}; it has {', '.join(rows)}"
+                )
+
+    def _committed(self, name: str) -> Settings:
+        return config.load_toml(Settings, self.configs / name) if self.configs is not None else Settings()
+
+    def _reduced(self, settings: T) -> T:
+        return reduced(settings) if self.quick else settings
+
+
+def reduced(settings: T) -> T:
+    """Return settings with whatever QUICK_LIMITS names at its limit, in sections too."""
+    changes: dict[str, Any] = {}
+    for item in fields(settings):  # type: ignore[arg-type]  # settings are dataclasses
+        value = getattr(settings, item.name)
+        if is_dataclass(value):
+            changes[item.name] = reduced(value)
+        elif item.name in QUICK_LIMITS and type(value) is int:
+            changes[item.name] = min(value, QUICK_LIMITS[item.name])
+    return replace(settings, **changes)  # type: ignore[type-var]  # as above

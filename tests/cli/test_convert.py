@@ -1,0 +1,111 @@
+"""A graph store made on the command line, and every command that takes one in place of files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.conftest import SMALL
+
+from nodewise.cli.convert import parse_size
+from nodewise.core.errors import InputError
+
+Nodewise = Callable[..., Any]
+FILES = ("edges.csv", "--features", "nodes.csv", "--labels", "labels.csv")
+
+
+@pytest.fixture
+def store(nodewise: Nodewise, ring: Path) -> Path:
+    outcome = nodewise("convert", *FILES, "-o", "graph.store", "--memory", "10kb", "--quiet")
+    assert (outcome.code, outcome.err) == (0, ""), outcome.err
+    assert outcome.out.startswith("40 nodes and 80 edges are in graph.store (")
+    return ring / "graph.store"
+
+
+def vectors(path: str | Path) -> list[list[float]]:
+    found: list[list[float]] = pq.read_table(path)["embedding"].to_pylist()
+    return found
+
+
+def test_inspect_says_the_same_of_files_and_store(nodewise: Nodewise, store: Path) -> None:
+    expected = json.loads(nodewise("inspect", *FILES, "--json").out)
+    found = nodewise("inspect", store, "--json", "--verify")
+    assert json.loads(found.out) == expected
+    assert "directions of edges ignored" in found.err
+
+
+def test_the_same_vectors_from_files_and_store(nodewise: Nodewise, store: Path, embedded: Callable[..., Path]) -> None:
+    run = embedded("run")
+    outcome = nodewise("embed", store, "-o", "stored", *SMALL, "--quiet")
+    assert (outcome.code, outcome.err) == (0, ""), outcome.err
+    assert vectors("stored/embeddings.parquet") == vectors(run / "embeddings.parquet")
+    scores = [nodewise("evaluate", each, "--split", "random:5x10x10", "--json").out for each in ("stored", run)]
+    assert json.loads(scores[0])["scores"] == json.loads(scores[1])["scores"]
+    applied = nodewise("transform", "stored", store, "-o", "again.parquet", "--quiet")
+    assert applied.code == 0, applied.err
+    assert vectors("again.parquet") == vectors("stored/embeddings.parquet")
+
+
+def test_json_names_every_file(nodewise: Nodewise, ring: Path) -> None:
+    facts = json.loads(nodewise("convert", "edges.csv", "-f", "nodes.csv", "-o", "g.store", "--half", "--json").out)
+    assert (facts["nodes"], facts["edges"], facts["features"]) == (40, 80, 5)
+    assert facts["files"]["features.bin"]["dtype"] == "<f2"
+    assert facts["bytes"] == sum((Path("g.store") / name).stat().st_size for name in facts["files"])
+    outcome = nodewise("embed", "g.store", "-o", "run", *SMALL, "--quiet")
+    assert (outcome.code, outcome.err) == (0, ""), outcome.err
+
+
+def test_a_data_set_becomes_a_store(nodewise: Nodewise) -> None:
+    assert nodewise("convert", "citeseer", "-o", "citeseer.store").code == 0
+    facts = json.loads(nodewise("inspect", "citeseer.store", "--json").out)
+    assert (facts["nodes"], facts["edges"], facts["feature_kind"]) == (3327, 4552, "sparse")
+    assert facts["split"] == {"train": 120, "val": 500, "test": 1000}
+
+
+def test_columns_can_be_named(nodewise: Nodewise, ring: Path) -> None:
+    Path("odd.txt").write_text("x1\t1\tx2\nx2\t1\tx3\n")
+    options = ("--delimiter", "\\t", "--no-header", "--source", "1", "--target", "3")
+    assert nodewise("convert", "odd.txt", *options, "-o", "odd.store").code == 0
+    assert json.loads(nodewise("inspect", "odd.store", "--json").out)["nodes"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("edges.csv", "-o", "nodes.csv"), "not a graph store"),
+        (("missing.csv", "-o", "g.store"), "no such file"),
+        (("edges.csv", "-f", "missing.csv", "-o", "g.store"), "missing.csv: no such file"),
+        (("edges.csv", "-o", "g.store", "--memory", "much"), "no size"),
+        (("edges.csv", "-o", "g.store", "--memory", "1B"), "too few"),
+        (("labels.csv", "-f", "nodes.csv", "-o", "g.store"), "no features for"),
+    ],
+)
+def test_what_cannot_be_converted(
+    refused: Callable[..., str], ring: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    assert message in refused("convert", *arguments, "--quiet")
+
+
+def test_a_damaged_store_is_refused_by_every_command(refused: Callable[..., str], store: Path) -> None:
+    content = (store / "indices.bin").read_bytes()
+    (store / "indices.bin").write_bytes(content[:-4] + b"\x00\x00\x00\x00")
+    assert "indices.bin" in refused("inspect", store, "--verify", "--quiet")
+    (store / "indices.bin").write_bytes(content[:-4])
+    for command in (("inspect", store), ("embed", store, "-o", "run"), ("convert", store, "-o", "new.store")):
+        assert "indices.bin: 636 bytes where 640 were written" in refused(*command, "--quiet")
+    assert "not a graph store" in refused("inspect", "edges.csv", "--verify")
+
+
+@pytest.mark.parametrize(("text", "size"), [("2GB", 2 * 10**9), ("500 mb", 5 * 10**8), ("1.5kb", 1500), ("77", 77)])
+def test_sizes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1GB", "2 XB", "1e9", "2GB2"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(InputError, match="no size"):
+        parse_size(text)

@@ -1,0 +1,81 @@
+"""Vectors for some nodes, for new nodes, and in shards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+Nodewise = Callable[..., Any]
+GRAPH = ("edges.csv", "--features", "nodes.csv")
+
+
+def table(path: str | Path) -> dict[str, np.ndarray]:
+    found = pq.read_table(path)
+    return dict(zip(found["id"].to_pylist(), map(np.array, found["embedding"].to_pylist()), strict=True))
+
+
+@pytest.fixture
+def grown(ring: Path) -> Path:
+    """The ring of tomorrow: two more papers, one of them linked."""
+    Path("more_edges.csv").write_text(Path("edges.csv").read_text() + "new_1,paper_3\n")
+    Path("more_nodes.csv").write_text(Path("nodes.csv").read_text() + "new_1,1,0,1,0,1\nnew_2,0,1,0,1,0\n")
+    return ring
+
+
+@pytest.mark.parametrize("settings", [(), ("--set", "embedding.mode=walks")])
+def test_only_the_new_nodes(
+    nodewise: Nodewise, embedded: Callable[..., Path], grown: Path, settings: tuple[str, ...]
+) -> None:
+    run, files = embedded("run", *settings), ("more_edges.csv", "--features", "more_nodes.csv", "--quiet")
+    some = nodewise("transform", run, *files, "--new", "-o", "new.parquet", "--json")
+    assert json.loads(some.out) == {"embeddings": "new.parquet", "nodes": 2, "dimensions": 16}
+    assert nodewise("transform", run, *files, "-o", "all.parquet").code == 0
+    found, everything = table("new.parquet"), table("all.parquet")
+    assert list(found) == ["new_1", "new_2"]
+    for node, vector in found.items():
+        np.testing.assert_allclose(vector, everything[node], atol=1e-6)
+
+
+def test_only_the_nodes_of_a_file(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded("run")
+    Path("wanted.csv").write_text("id\npaper_7\npaper_3\n")
+    outcome = nodewise("transform", run, *GRAPH, "--nodes", "wanted.csv", "-o", "some.parquet", "--quiet")
+    assert outcome.code == 0, outcome.err
+    found, everything = table("some.parquet"), table(run / "embeddings.parquet")
+    assert list(found) == ["paper_7", "paper_3"]
+    for node, vector in found.items():
+        np.testing.assert_allclose(vector, everything[node], atol=1e-6)
+
+
+def test_shards_hold_the_same_vectors_and_can_be_asked(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded("run")
+    outcome = nodewise("transform", run, *GRAPH, "--shards", "-o", "vectors", "--json", "--quiet")
+    assert outcome.code == 0, outcome.err
+    facts = json.loads(outcome.out)
+    assert (facts["nodes"], facts["dimensions"], facts["shards"]) == (40, 16, 1)
+    assert facts["nodes_per_second"] > 0
+    found, expected = table("vectors/part-000000.parquet"), table(run / "embeddings.parquet")
+    assert list(found) == list(expected)
+    assert all(np.array_equal(found[node], expected[node]) for node in expected)
+    near = [nodewise("neighbors", each, "--node", "paper_7", "--json").out for each in ("vectors", run)]
+    assert json.loads(near[0])["neighbors"] == json.loads(near[1])["neighbors"]
+
+
+def test_what_cannot_be_asked_for(refused: Callable[..., str], embedded: Callable[..., Path]) -> None:
+    run = embedded("run")
+    command = ("transform", run, *GRAPH, "-o", "out", "--quiet")
+    Path("wanted.csv").write_text("id\npaper_7\nnobody\n")
+    Path("numbers.csv").write_text("id\n1\n2\n")
+    assert "there is nothing new" in refused(*command, "--new")
+    assert "no node 'nobody'" in refused(*command, "--nodes", "wanted.csv")
+    assert "same type" in refused(*command, "--nodes", "numbers.csv")
+    assert "exclude each other" in refused(*command, "--new", "--shards")
+    Path("out").mkdir()
+    Path("out/letter").touch()
+    assert "does not hold vectors" in refused(*command, "--shards")

@@ -1,0 +1,68 @@
+"""A few nodes embedded alone get the vectors that the whole graph's embedding gives them, at their own cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse.csgraph import shortest_path
+from tests.graphs import random_graph
+
+from nodewise.core import config
+from nodewise.data.graph import Graph
+from nodewise.encoders.build import build_encoder
+from nodewise.encoders.features import Features
+from nodewise.methods.embed import embed_nodes
+from nodewise.methods.incremental import embed_some, reached
+from nodewise.methods.settings import Settings
+from nodewise.views.topology import Topology
+
+NODES = torch.tensor([5, 71, 5, 0, 99])
+SEEDS = torch.tensor([3])
+
+
+def settings(*changes: str) -> Settings:
+    small = ("encoder.dimension=6", "views.length=5", "embedding.walks=3")
+    return config.override(Settings(), [*small, *changes])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ("embedding.propagation=4",),
+        ("encoder.layers=3", "encoder.final_activation=true", "embedding.propagation=0"),
+        ("encoder.layers=2", "encoder.propagation=2", "embedding.propagation=1", "embedding.length=0.5"),
+        ("embedding.mode=walks",),
+        ("embedding.mode=walks", "embedding.length=0.5"),
+        ("encoder.kind=sage", "encoder.layers=2"),
+    ],
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_some_nodes_get_the_vectors_of_the_whole(changes: tuple[str, ...], sparse: bool) -> None:
+    graph, chosen = random_graph(100, 130, sparse=sparse, seed=2), settings(*changes)
+    assert (graph.degrees == 0).any()
+    model = build_encoder(7, chosen.encoder, SEEDS)
+    features, topology = Features(graph), Topology.of(graph)
+    expected = embed_nodes(model, features, topology, chosen, SEEDS)[0][NODES]
+    assert torch.allclose(embed_some(model, features, topology, chosen, SEEDS, NODES), expected, atol=1e-6)
+
+
+def test_balls_against_shortest_paths() -> None:
+    graph = random_graph(80, 100, seed=4)
+    distance = shortest_path(graph.adjacency(), unweighted=True)[[3, 50]].min(0)
+    for radius, ball in enumerate(reached(Topology.of(graph), torch.tensor([50, 3, 3]), 4)):
+        assert ball.tolist() == np.flatnonzero(distance <= radius).tolist()
+
+
+def test_the_cost_is_that_of_what_the_nodes_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a ring, 5 hops around two nodes are 22 nodes, however long the ring is.
+    read = []
+    for size in (100, 10_000):
+        ring = Graph.from_edges(np.arange(size), (np.arange(size) + 1) % size, features=np.ones((size, 7), np.float32))
+        features, times = Features(ring), Features.rows_times
+        monkeypatch.setattr(Features, "rows_times", lambda s, n, w, t=times: read.append(n.numel()) or t(s, n, w))
+        chosen = settings("embedding.propagation=4")
+        model = build_encoder(7, chosen.encoder, SEEDS)
+        embed_some(model, features, Topology.of(ring), chosen, SEEDS, torch.tensor([20, 60]))
+        monkeypatch.undo()
+    assert read == [22, 22]

@@ -1,0 +1,50 @@
+"""What the tests of the experiments share: a planted graph under a data set's name, and settings that take moments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nodewise.core import config
+from nodewise.data.graph import Graph
+from nodewise.data.synthetic import block_model
+from nodewise.methods.settings import Settings
+from nodewise.reproduce.ledger import COLUMNS
+from nodewise.reproduce.setup import Setup
+
+CPU = torch.device("cpu")
+
+SMALL = config.override(
+    Settings(),
+    [
+        "encoder.dimension=8",
+        "training.steps=2",
+        "training.batch_size=40",
+        "sampling.class_collision.clusterings=2",
+        "sampling.class_collision.steps=1",
+    ],
+)
+
+
+def load(name: str) -> Graph:
+    """Return the same small graph under any name; at the top of a module, so that worker processes find it."""
+    return replace(block_model(150, num_classes=3, num_features=30, noise=0.4, seed=1), name=name)
+
+
+def small_setup(folder: Path, **changes: Any) -> Setup:
+    """Return a setup whose configs are small, for one data set and two seeds."""
+    (folder / "plain").mkdir(parents=True, exist_ok=True)
+    for dataset in ("cora", "citeseer", "pubmed"):
+        (folder / f"{dataset}.toml").write_text(config.to_toml(SMALL))
+        (folder / "plain" / f"{dataset}.toml").write_text(config.to_toml(config.override(SMALL, ["training.steps=1"])))
+    given: dict[str, Any] = {"datasets": ("citeseer",), "runs": 2, "configs": folder, **changes}
+    return Setup(**given)
+
+
+def row(**values: Any) -> dict[str, str]:
+    """Return a row of a ledger with these values, the rest made up."""
+    made_up = dict.fromkeys(COLUMNS, "") | {"kind": "accuracy", "dataset": "citeseer", "method": "m", "seed": "0"}
+    return made_up | {"config": "c0ffee"} | {name: str(value) for name, value in values.items()}

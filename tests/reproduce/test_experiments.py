@@ -1,0 +1,181 @@
+"""Each experiment's plan and tables, from rows made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.reproduce.planted import SMALL, load, row, small_setup
+
+from nodewise.core.errors import InputError
+from nodewise.methods.catalogue import METHODS
+from nodewise.reproduce import datasets, figure, inductive, parameters, strategies, table2
+from nodewise.reproduce.experiments import EXPERIMENTS
+from nodewise.reproduce.paper_values import DATASETS, OURS, PLAIN, TABLE2
+from nodewise.reproduce.results import Results
+from nodewise.reproduce.setup import Setup
+from nodewise.reproduce.task import Task
+from nodewise.sampling.strategies import STRATEGIES
+
+Score = Callable[[Task, int], dict[str, Any]]
+
+
+def filled(tasks: list[Task], score: Score, seeds: int = 2) -> Results:
+    """Return results in which every task has this score."""
+    rows = [
+        row(
+            kind=task.kind, dataset=task.dataset, method=task.method, seed=seed, config=task.config, **score(task, seed)
+        )
+        for task in tasks
+        for seed in range(seeds)
+    ]
+    return Results(tasks, rows)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_no_cell_of_a_plan_is_there_twice(name: str, tmp_path: Path) -> None:
+    for quick in (False, True):
+        tasks = EXPERIMENTS[name].plan(small_setup(tmp_path, datasets=DATASETS, quick=quick))
+        keys = [task.key(0) for task in tasks]
+        assert tasks
+        assert len(set(keys)) == len(keys)
+        assert {task.dataset for task in tasks} == set(DATASETS)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_unknown_rows_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no row 'nonesuch'"):
+        EXPERIMENTS[name].plan(small_setup(tmp_path, methods=("nonesuch",)))
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_without_rows_still_has_tables(name: str, tmp_path: Path) -> None:
+    experiment, setup = EXPERIMENTS[name], small_setup(tmp_path)
+    for table in experiment.render(Results(experiment.plan(setup), []), setup):
+        assert all(len(line) == len(table.header) for line in table.rows)
+        assert "nan" not in table.markdown()
+
+
+def test_table2_has_every_row_of_the_paper_and_ours_and_the_random_encoder(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path)
+    names = table2.rows()
+    assert set(TABLE2) <= set(names)
+    assert {name for name in METHODS if name != "random"} <= set(names)
+    assert names[-3:] == ("random encoder", PLAIN, OURS)
+    own = {task.method: task for task in table2.plan(setup) if task.kind == "accuracy"}
+    assert own[OURS].settings == SMALL
+    assert not own[PLAIN].settings.sampling.collision
+    assert own["random encoder"].settings.training.steps == 0
+    assert {task.method for task in table2.plan(setup) if task.kind == "oracle"} == {OURS, PLAIN}
+
+
+def test_table2_shows_measured_beside_printed(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, methods=(OURS, "random encoder"))
+
+    def score(task: Task, seed: int) -> dict[str, Any]:
+        if task.kind == "oracle":
+            return {"oracle": 0.75}
+        return {"test": 0.70 + 0.02 * seed, "seconds": 1.5, "peak_mb": 100}
+
+    results = filled(table2.plan(setup), score)
+    overview, details = table2.render(results, setup)
+    assert "| X A | ours [a] | 71.00 ± 1.41 (n=2) [73.5] |" in overview.markdown()
+    assert "| X A | random encoder | 71.00 ± 1.41 (n=2) |" in overview.markdown()
+    assert "- [a] The paper's own rows are the best test accuracy over epochs" in overview.markdown()
+    assert "| X A | ours [a] | 73.5 | 71.00 | 1.41 | 2 | -2.50 | 75.00 | 1.5 | 100 |" in details.markdown()
+    assert r"ours {[}a{]} & 71.00 $\pm$ 1.41 (n=2) {[}73.5{]} \\" in overview.latex("x")
+
+
+def test_the_hazards_are_footnotes_of_their_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(METHODS, "mvgrl", raising=False)
+    setup = small_setup(tmp_path)
+    overview = table2.render(Results(table2.plan(setup), []), setup)[0].markdown()
+    for said in ("another split", "68.0 three times", "MLP of Kipf", "seldom re-run", "Public Planetoid split"):
+        assert said in overview
+    assert "Not in this version, so not measured: Mvgrl" in overview
+
+
+def test_parameters_change_one_setting(tmp_path: Path) -> None:
+    tasks = {task.method: task.settings for task in parameters.plan(small_setup(tmp_path))}
+    assert tasks["batch size = 50"] == replace(SMALL, training=replace(SMALL.training, batch_size=50))
+    assert tasks["walk length = 10"] == replace(SMALL, views=replace(SMALL.views, length=10))
+    assert tasks["α = 0.99"].sampling.class_collision.alpha == 0.99
+    assert tasks["DPP size = none"].sampling.diversity.size is None
+    assert tasks["DPP size = 50"].sampling.diversity.size == 50
+    assert tasks["hops K = 2"].sampling.class_collision.hops == 2
+    assert tasks["temperature τ = 0.1"].loss.temperature == 0.1
+    base = replace(SMALL, training=replace(SMALL.training, steps=20, batch_size=1000))
+    (passes,) = (sweep for sweep in parameters.SWEEPS if sweep.name == parameters.BATCH_PASSES)
+    assert [passes.settings(base, size).training.steps for size in (50, 1000, 2000)] == [400, 20, 10]
+
+
+def test_parameters_have_a_table_each(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, methods=("α", "DPP size"))
+    tasks = parameters.plan(setup)
+    assert dict(tasks[0].more) == {"parameter": "α", "value": "0.5"}
+    alpha, size = parameters.render(filled(tasks, lambda task, seed: {"test": 0.5 + 0.1 * seed}), setup)
+    assert "| 0.99 | 55.00 ± 7.07 (n=2) |" in alpha.markdown()
+    assert "| none | 55.00 ± 7.07 (n=2) |" in size.markdown()
+    assert "Value in the full method's config: Citeseer: none." in size.markdown()
+    assert "drops dramatically when α is close to 1" in alpha.markdown()
+    assert "The paper says" not in size.markdown()
+
+
+def test_strategies_are_paired_with_all(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path)
+    tasks = strategies.plan(setup)
+    assert tuple(task.method for task in tasks) == STRATEGIES.names()
+    assert [task.settings.sampling.strategy for task in tasks] == list(STRATEGIES.names())
+
+    def score(task: Task, seed: int) -> dict[str, Any]:
+        seen = dict.fromkeys(EXPERIMENTS["strategies"].columns, 0.25)
+        gain = 0.02 if task.method == "adaptive" else 0.0
+        return seen | {"test": 0.70 + gain + 0.01 * seed, "seconds": 1, "peak_mb": 9}
+
+    (table,) = strategies.render(filled(tasks, score), setup)
+    assert "| adaptive | 72.50 | 0.71 | 2 | +2.00 [+2.00, +2.00] (n=2) | gain | 0.250 |" in table.markdown()
+    assert "| all | 70.50 | 0.71 | 2 | – | – | 0.250 |" in table.markdown()
+
+
+def test_new_nodes_beside_the_usual_numbers(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, methods=(OURS,))
+    tasks = inductive.plan(setup)
+    assert [task.kind for task in tasks] == ["accuracy", "inductive"]
+    assert tasks[0].config == next(task for task in table2.plan(setup) if task.kind == "accuracy").config
+    results = filled(tasks, lambda task, seed: {"test": 0.7 if task.kind == "accuracy" else 0.69})
+    (table,) = inductive.render(results, setup)
+    line = "| ours | 70.00 ± 0.00 (n=2) | 69.00 ± 0.00 (n=2) | -1.00 [-1.00, -1.00] (n=2) |"
+    assert line in table.markdown()
+
+
+def test_only_inductive_methods_without_labels_meet_new_nodes(tmp_path: Path) -> None:
+    for name in ("gcn", "deepwalk"):
+        with pytest.raises(InputError, match=f"no row '{name}'"):
+            inductive.plan(small_setup(tmp_path, methods=(name,)))
+
+
+def test_the_figure_has_raw_features_and_ours(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path)
+    tasks = figure.plan(setup)
+    assert [task.method for task in tasks] == [name for name in figure.COMPARED if name in ("features", *METHODS)]
+    score = dict.fromkeys(("silhouette", "purity", "map_silhouette", "map_purity"), 0.5)
+    (table,) = figure.render(filled(tasks, lambda task, seed: score), setup)
+    assert "| raw features | 0.500 | 0.500 | 0.500 | 0.500 | 2 |" in table.markdown()
+    assert EXPERIMENTS["figure"].datasets == ("pubmed",)
+
+
+def test_the_data_sets_as_read() -> None:
+    (table,) = datasets.render([load("citeseer"), load("karate")])
+    citeseer, karate = table.rows
+    assert citeseer[:3] == ("Citeseer", "150", "3,327")
+    assert karate[:3] == ("Karate", "150", "–")
+    assert "/" in citeseer[-1]
+    assert "4,732" in citeseer
+
+
+def test_the_defaults_run_the_papers_number_of_seeds() -> None:
+    assert EXPERIMENTS["table2"].runs == EXPERIMENTS["ablation"].runs == 50
+    assert Setup().datasets == DATASETS

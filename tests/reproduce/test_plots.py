@@ -1,0 +1,84 @@
+"""Pictures: that they are drawn, of what is there, and say when they are no result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.reproduce.planted import row, small_setup
+
+from nodewise.reproduce import ablation, figure, parameters, strategies
+from nodewise.reproduce.plot_maps import draw_maps
+from nodewise.reproduce.plot_parameters import draw_parameters
+from nodewise.reproduce.plots import reach
+from nodewise.reproduce.results import Results
+from nodewise.reproduce.setup import Setup
+from nodewise.reproduce.task import Task
+
+
+def filled(tasks: list[Task], **values: object) -> Results:
+    cells = [(task, seed) for task in tasks for seed in range(3)]
+    return Results(
+        tasks,
+        [
+            row(
+                kind=task.kind, dataset=task.dataset, method=task.method, seed=seed, config=task.config,
+                **({"test": 0.7 + 0.01 * seed} | values),
+            )
+            for task, seed in cells
+        ],
+    )  # fmt: skip
+
+
+def texts(paths: list[Path]) -> str:
+    """Return the words of an SVG, after a look at its PNG's first bytes."""
+    png, svg = paths
+    assert png.read_bytes().startswith(b"\x89PNG")
+    return svg.read_text()
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_panel_for_each_parameter_and_data_set(tmp_path: Path, quick: bool) -> None:
+    setup = small_setup(tmp_path, datasets=("cora", "citeseer"), quick=quick)
+    drawn = texts(draw_parameters(filled(parameters.plan(setup)), setup, tmp_path / "out"))
+    for word in (*parameters.SWEEPS[0].name.split(", "), "equal passes", "α", "hops K", "Cora", "Citeseer", "none"):
+        assert f">{word}<" in drawn
+    assert ("QUICK, not a result" in drawn) == quick
+
+
+def test_nothing_measured_is_still_a_picture(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path)
+    assert "Citeseer" in texts(draw_parameters(Results(parameters.plan(setup), []), setup, tmp_path))
+
+
+def test_maps_show_their_scores(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, methods=("features", "nodewise"))
+    generator = np.random.default_rng(0)
+    places = generator.random((20, 2))
+    lines = "".join(f"{x},{y},{i % 3}\n" for i, (x, y) in enumerate(places))
+    (tmp_path / "map.csv").write_text("x,y,class\n" + lines)
+    scores = {"silhouette": 0.12, "purity": 0.34, "map_silhouette": 0.56, "map_purity": 0.78, "map": "map.csv"}
+    drawn = texts(draw_maps(filled(figure.plan(setup), **scores), setup, tmp_path))
+    for word in ("raw features", "ours", "silhouette 0.12, kNN purity 0.34", "silhouette 0.56, kNN purity 0.78"):
+        assert word in drawn
+    assert draw_maps(Results(figure.plan(setup), []), setup, tmp_path) == []
+
+
+def test_gains_beside_the_papers(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path)
+    drawn = texts(ablation.draw(filled(ablation.plan(setup), oracle=0.8), setup, tmp_path))
+    for word in ("full", "with DPP", "printed", "measured", "Citeseer"):
+        assert word in drawn
+    assert "tuned" not in drawn
+    drawn = texts(strategies.draw(filled(strategies.plan(setup)), setup, tmp_path))
+    assert "quantile" in drawn
+    assert "printed" not in drawn
+    assert "measured" not in drawn, "one kind of point needs no legend"
+    alone = Setup(datasets=("citeseer",), methods=("adaptive",))
+    assert strategies.draw(Results(strategies.plan(alone), []), alone, tmp_path) == []
+
+
+def test_the_interval_is_students() -> None:
+    assert reach(None, 1) == 0
+    assert reach(1.0, 4) == pytest.approx(3.18245 / 2, abs=1e-4)  # t of 3 degrees of freedom

@@ -1,0 +1,97 @@
+"""Experiments from end to end on a planted graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.reproduce.planted import CPU, load, small_setup
+
+from nodewise.reproduce.experiments import EXPERIMENTS
+from nodewise.reproduce.run import Runner
+
+
+def test_an_experiment_is_run_once_and_shared_with_others(tmp_path: Path) -> None:
+    said: list[str] = []
+    runner, setup = Runner(tmp_path / "out", load, CPU, stack=2, say=said.append), small_setup(tmp_path)
+    first = runner.run(EXPERIMENTS["ablation"], setup)
+    assert (first.missing, first.failures) == (0, [])
+    assert len(first.rows) == 2 * (7 + 6)
+    folder = tmp_path / "out" / "ablation"
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"rows.csv", "ablation.md", "ablation.tex", "ablation.png", "ablation.svg"}
+    rows = (folder / "rows.csv").read_bytes()
+    assert runner.run(EXPERIMENTS["ablation"], setup).markdown == first.markdown
+    assert (folder / "rows.csv").read_bytes() == rows
+
+    own = replace(setup, methods=("nodewise", "nodewise without all", "random encoder"))
+    again = runner.run(EXPERIMENTS["table2"], own)
+    assert (again.missing, len(again.rows)) == (0, 2 * (3 + 2))
+    assert said == [
+        "ablation: 0 of 26 cells are there; 26 to run",
+        "ablation: 26 of 26 cells are there; 0 to run",
+        "table2: 10 of 10 cells are there, 10 of them measured by another experiment; 0 to run",
+    ]
+
+
+def test_tables_of_what_is_there(tmp_path: Path) -> None:
+    runner, setup = Runner(tmp_path / "out", load, CPU), small_setup(tmp_path, methods=("full",), runs=1, oracle=False)
+    runner.run(EXPERIMENTS["ablation"], setup)
+    more = runner.run(EXPERIMENTS["ablation"], replace(setup, runs=3), measure=False)
+    assert (len(more.rows), more.missing) == (1, 2)
+    assert "| 1 |" in more.markdown
+
+
+def test_quick_rows_never_stand_for_real_ones(tmp_path: Path) -> None:
+    runner, setup = Runner(tmp_path / "out", load, CPU), small_setup(tmp_path, methods=("full",), runs=1, oracle=False)
+    setup = replace(setup, configs=None, quick=True)
+    quick = runner.run(EXPERIMENTS["ablation"], setup)
+    assert "**QUICK: one seed" in quick.markdown
+    real = runner.run(EXPERIMENTS["ablation"], replace(setup, quick=False), measure=False)
+    assert (real.rows, real.missing) == ([], 1)
+    assert "QUICK" not in real.markdown
+
+
+@pytest.mark.parametrize("name", ["strategies", "inductive", "figure", "parameters"])
+def test_the_other_experiments_end_well(name: str, tmp_path: Path) -> None:
+    methods = {
+        "strategies": ("all", "uniform"),
+        "inductive": ("nodewise",),
+        "figure": ("features", "nodewise"),
+        "parameters": ("α",),
+    }[name]
+    setup = small_setup(tmp_path, methods=methods, runs=1, quick=name == "parameters")
+    outcome = Runner(tmp_path / "out", load, CPU).run(EXPERIMENTS[name], setup)
+    assert (outcome.missing, outcome.failures) == (0, [])
+    assert (tmp_path / "out" / name / f"{name}.tex").is_file()
+    if name == "figure":
+        assert len(list((tmp_path / "out" / "figure" / "maps").iterdir())) == 2
+        assert (tmp_path / "out" / "figure" / "figure-citeseer.png").is_file()
+
+
+def test_a_failed_cell_is_reported_until_it_is_measured(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, methods=("full",), runs=1, oracle=False)
+
+    def unlabelled(name: str):  # type: ignore[no-untyped-def]
+        return replace(load(name), labels=None, class_names=(), split=None)
+
+    runner = Runner(tmp_path / "out", unlabelled, CPU)
+    outcome = runner.run(EXPERIMENTS["ablation"], setup)
+    assert outcome.missing == 1
+    assert "no labels and split" in outcome.failures[0]["error"]
+    assert replace(runner, load=load).run(EXPERIMENTS["ablation"], setup).failures == []
+
+
+def test_data_sets_and_claims_are_written(tmp_path: Path) -> None:
+    runner, setup = Runner(tmp_path / "out", load, CPU), small_setup(tmp_path)
+    shown, (numbers,) = runner.run_datasets(setup)
+    assert "| Citeseer | 150 | 3,327 |" in shown
+    assert (numbers["nodes"], numbers["nodes printed"]) == ("150", "3327")
+    first, second = (tmp_path / "out" / "datasets" / "datasets.csv").read_text().splitlines()
+    assert first.startswith("data set,nodes,nodes printed,edges,edges printed")
+    assert second.startswith("Citeseer,150,3327,")
+    assert "not measured yet" in runner.check_claims(setup)
+    assert (tmp_path / "out" / "claims.md").is_file()
+    (tmp_path / "plain" / "cora.toml").unlink()
+    assert "| Cora |" not in runner.check_claims(setup), "a data set without settings is left out"
