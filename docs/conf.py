@@ -28,10 +28,12 @@ nitpicky = False
 
 
 def _methods_table() -> str:
-    lines = ["| name | method | uses | new nodes | cost | from |", "|---|---|---|---|---|---|"]
+    lines = ["| name | method | uses | new nodes | Cora | Citeseer | Pubmed | cost | from |", "|" + "---|" * 9]
     for card in METHODS.values():
+        found = [card.accuracy.get(name) for name in ("cora", "citeseer", "pubmed")]
+        scores = " | ".join(f"{one['mean']:.1f} (n={one['n']})" if one else "–" for one in found)
         new = "yes" if card.inductive else "no"
-        lines.append(f"| `{card.name}` | {card.title} | {card.uses} | {new} | {card.cost} | {card.paper} |")
+        lines.append(f"| `{card.name}` | {card.title} | {card.uses} | {new} | {scores} | {card.cost} | {card.paper} |")
     return "\n".join(lines) + "\n"
 
 

@@ -318,6 +318,23 @@ class TestPaths:
             load_dataset("cora", folder / "cache")
         assert not ran()
 
+    @pytest.mark.parametrize("name", ["report.html", "best.html"])
+    def test_a_link_planted_where_a_page_goes_is_not_written_through(self, run: Path, name: str) -> None:
+        Path("mine.txt").write_text("dear")
+        (run / name).symlink_to(Path("mine.txt").resolve())
+        assert main(["report", str(run), "-o", str(run / name), "--quiet"]) == 0
+        assert Path("mine.txt").read_text() == "dear"
+        assert "<html" in (run / name).read_text()
+
+    def test_a_folder_planted_where_a_run_is_made_is_not_cleared(self, capsys: pytest.CaptureFixture[str]) -> None:
+        Path("mine").mkdir()
+        Path("mine/metrics.jsonl").write_text("dear")
+        Path("stranger").mkdir()
+        Path("stranger/.partial").symlink_to(Path("mine").resolve())
+        assert main(["embed", "edges.csv", "-o", "stranger", *SMALL]) == 2
+        assert "stranger/.partial: holds links" in capsys.readouterr().err
+        assert Path("mine/metrics.jsonl").read_text() == "dear"
+
     def test_every_file_of_every_data_set_has_a_sum_and_comes_by_https(self) -> None:
         wanted = {file for name in ("cora", "citeseer", "pubmed") for file in planetoid_files.file_names(name)}
         assert set(planetoid_files.SHA256) == wanted

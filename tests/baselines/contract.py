@@ -28,6 +28,11 @@ def check_seeds_and_files(make: Make, folder: Path) -> None:
     assert not np.allclose(make(4).fit_transform(planted()).vectors, vectors)
     assert run.metrics.read_text().count("loss") >= 1
     model.save(folder)
+    if run.weights.exists():
+        first = run.weights.read_bytes()
+        model.save(folder)
+        assert run.weights.read_bytes() == first
+        assert run.weights.stat().st_mode == run.config.stat().st_mode
     again = type(model).load(folder, device="cpu")
     assert again.settings == model.settings
     assert np.array_equal(again.embeddings_.vectors, vectors)

@@ -150,15 +150,27 @@ def test_too_little_memory_is_refused_before_anything_is_done(
 
 def test_exploded_training_says_where_the_last_good_weights_are(nodewise: Nodewise, ring: Path) -> None:
     arguments = ("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", "-q", "--checkpoint-every", "0", *SMALL)
-    outcome = nodewise(*arguments, "--set", "training.learning_rate=1e30", "--set", "loss.score=dot")
+    exploding = ("training.learning_rate=10", "loss.score=dot", "loss.temperature=0.01")
+    outcome = nodewise(*arguments, *(part for change in exploding for part in ("--set", change)))
     assert outcome.code == 1
     assert outcome.err.count("\n") == 1
-    assert (
-        "exploded at step 1; lower training.learning_rate, which is 1e+30; what was learnt before is in" in outcome.err
-    )
+    assert "exploded at step 1; lower training.learning_rate, which is 10; what was learnt before is in" in outcome.err
     kept = list(Path("run/.partial").glob("checkpoint-*"))
     assert [str(path) for path in kept] == [outcome.err.split()[-1]]
     assert not Path("run/config.toml").exists()
+
+
+@pytest.mark.parametrize("method", ["nodewise", "dgi"])
+def test_replacing_an_interrupted_run_is_said(nodewise: Nodewise, ring: Path, method: str) -> None:
+    Path("run/.partial").mkdir(parents=True)
+    Path("run/.partial/checkpoint-000000000003.safetensors").write_bytes(b"learnt")
+    chosen = ("-s", "epochs=2", "-m", "dgi") if method == "dgi" else SMALL
+    outcome = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *chosen)
+    assert outcome.code == 0, outcome.err
+    said = "run: replacing the interrupted run there; --resume would have gone on with it\n"
+    assert outcome.err.count(said) == 1
+    again = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *chosen)
+    assert "interrupted" not in again.err
 
 
 def test_a_method_without_checkpoints_starts_at_the_beginning(nodewise: Nodewise, ring: Path) -> None:

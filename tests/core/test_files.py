@@ -80,11 +80,38 @@ def test_permissions_follow_the_umask(tmp_path: Path) -> None:
     assert stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
-def test_a_link_is_followed(tmp_path: Path) -> None:
-    real, link = tmp_path / "real", tmp_path / "link"
+def test_a_link_is_replaced_and_what_it_points_to_is_left_alone(tmp_path: Path) -> None:
+    real, link = tmp_path / "elsewhere" / "real", tmp_path / "link"
+    real.parent.mkdir()
     real.write_text("old")
     link.symlink_to(real)
     with atomic_write(link) as temporary:
+        assert temporary.parent == tmp_path
         temporary.write_text("new")
-    assert link.is_symlink()
-    assert real.read_text() == "new"
+    assert not link.is_symlink()
+    assert (link.read_text(), real.read_text()) == ("new", "old")
+    assert list(real.parent.iterdir()) == [real]
+
+
+def test_a_link_to_nowhere_is_replaced(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "absent")
+    with atomic_write(link) as temporary:
+        temporary.write_text("new")
+    assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+def test_a_link_to_a_folder_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    with pytest.raises(InputError, match="it is a folder"), atomic_write(tmp_path / "link"):
+        pytest.fail("the body must not run")
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_folder_that_is_a_link_is_gone_through(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    with atomic_write(tmp_path / "link" / "result") as temporary:
+        temporary.write_text("new")
+    assert (tmp_path / "folder" / "result").read_text() == "new"

@@ -132,3 +132,54 @@ def test_what_a_killed_process_left_is_cleared(tmp_path: Path, keep: bool) -> No
         path.write_bytes(b"")
     run.clear(keep_checkpoints=keep)
     assert contents(tmp_path) == ({run.metrics.name, run.checkpoint(3).name} if keep else set())
+
+
+class TestPlanted:
+    """A run folder that a stranger prepared cannot have files of ours changed."""
+
+    @pytest.fixture
+    def mine(self, tmp_path: Path) -> Path:
+        folder = tmp_path / "mine"
+        folder.mkdir()
+        (folder / "letter.txt").write_text("dear")
+        return folder
+
+    @pytest.mark.parametrize("name", RunFolder.NAMES)
+    def test_a_link_for_a_result_is_replaced(self, tmp_path: Path, mine: Path, name: str) -> None:
+        run = RunFolder(tmp_path / "run")
+        run.path.mkdir()
+        (run.path / name).symlink_to(mine / "letter.txt")
+        with staged(run.path) as work:
+            for written in RunFolder.NAMES:
+                (work.path / written).write_text("new")
+        assert not (run.path / name).is_symlink()
+        assert (mine / "letter.txt").read_text() == "dear"
+
+    @pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint-000000000003.safetensors", "complete.json"])
+    def test_a_link_in_the_hidden_folder_is_refused(self, tmp_path: Path, mine: Path, name: str) -> None:
+        hidden = tmp_path / "run" / ".partial"
+        hidden.mkdir(parents=True)
+        (hidden / name).symlink_to(mine / "letter.txt")
+        with pytest.raises(InputError, match="holds links or folders"), staged(tmp_path / "run"):
+            pytest.fail("the body must not run")
+        assert (mine / "letter.txt").read_text() == "dear"
+        assert contents(tmp_path / "run") == {".partial"}
+
+    def test_a_hidden_folder_that_is_a_link_is_refused(self, tmp_path: Path, mine: Path) -> None:
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / ".partial").symlink_to(mine)
+        with pytest.raises(InputError, match="holds links or folders"), staged(tmp_path / "run"):
+            pytest.fail("the body must not run")
+        assert contents(mine) == {"letter.txt"}
+
+    def test_a_folder_in_the_hidden_folder_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "run" / ".partial" / "deep").mkdir(parents=True)
+        with pytest.raises(InputError, match="holds links or folders"), staged(tmp_path / "run"):
+            pytest.fail("the body must not run")
+
+    def test_a_link_for_the_lock_is_not_emptied(self, tmp_path: Path, mine: Path) -> None:
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / ".lock").symlink_to(mine / "letter.txt")
+        with pytest.raises(InputError, match="cannot make the run folder"), staged(tmp_path / "run"):
+            pytest.fail("the body must not run")
+        assert (mine / "letter.txt").read_text() == "dear"

@@ -81,3 +81,12 @@ def test_an_older_result_makes_way(tmp_path: Path) -> None:
         staging.finish(tmp_path / "result", lambda name: name == "new")
     assert [path.name for path in (tmp_path / "result").iterdir()] == ["new"]
     assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_a_hidden_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    (tmp_path / ".result.partial").symlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match="is a link; remove it"), staged(tmp_path / "result", {}):
+        pytest.fail("the body must not run")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import tempfile
@@ -19,6 +20,7 @@ from tests.planetoid_bytes import small_set
 
 from nodewise.core.config import to_toml
 from nodewise.data.graph import Graph, Split
+from nodewise.data.store_write import write_store
 from nodewise.methods.settings import Settings
 
 EDGES_CSV = b"source,target,weight\na,b,1\nb,c,0.5\nc,d,1\nd,a,2\n"
@@ -78,8 +80,8 @@ def scipy_npz(matrix: Any) -> bytes:
 
 
 @cache
-def graph_npz(names: bool = True) -> bytes:
-    graph = Graph.from_edges(
+def small_graph(names: bool = True) -> Graph:
+    return Graph.from_edges(
         [0, 1, 2],
         [1, 2, 3],
         num_nodes=4,
@@ -89,9 +91,30 @@ def graph_npz(names: bool = True) -> bytes:
         split=Split(*(np.array(part, np.int64) for part in ([0], [1], [2, 3]))),
         name="small",
     )
+
+
+@cache
+def graph_npz(names: bool = True) -> bytes:
+    graph = small_graph(names)
     with tempfile.TemporaryDirectory() as folder:
         graph.to_npz(Path(folder) / "g.npz")
         return (Path(folder) / "g.npz").read_bytes()
+
+
+@cache
+def store(names: bool = True) -> dict[str, bytes]:
+    """Return the files of a graph store; dense features and names, or sparse ones and numbers."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_store(small_graph(names), Path(folder) / "g.store")
+        return {path.name: path.read_bytes() for path in (Path(folder) / "g.store").iterdir()}
+
+
+def signed(manifest: dict[str, Any]) -> bytes:
+    """Return a manifest whose checksum is right, whatever it says."""
+    facts = {name: value for name, value in manifest.items() if name != "blake2b"}
+    text = json.dumps(facts, sort_keys=True)
+    total = hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
+    return json.dumps(facts | {"blake2b": total}).encode()
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -328,6 +328,46 @@ def json_files() -> st.SearchStrategy[bytes]:
         max_leaves=8,
     )
     return st.one_of(value.map(lambda v: json.dumps(v).encode()), st.just(b"[" * 5_000), st.just(b'{"a":' * 3_000))
+
+
+_WILD: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from((0, 1, -1, 3, 5, 2**31, 2**63, 2**64, 10**30, True, 1.5, None, "", "x", [], {}, [[]], "\ud800")),
+    st.sampled_from(("<i4", "<i8", "<f4", ">i8", "<f2", "O", "<U4", "i8,i8", "../indptr.bin", "/etc/passwd", "a\nb")),
+    st.lists(st.sampled_from((0, 1, 4, 5, 6, -1, 2**40, 2**63, 10**30, 1.5, "4")), max_size=3),
+)
+
+
+@st.composite
+def stores(draw: st.DrawFn, seeds: Sequence[dict[str, bytes]], sign: Callable[[dict[str, Any]], bytes]) -> bytes:
+    """Draw a store, as a JSON object of its files' bytes in latin-1, whose manifest lies but has the right checksum.
+
+    Arrays are damaged too: their sizes stay right, so that only what is in them can give them away.
+    """
+    files = dict(draw(st.sampled_from(list(seeds))))
+    manifest = json.loads(files["manifest.json"])
+    for _ in range(draw(st.integers(0, 3))):
+        place = manifest
+        while True:
+            known = list(place) if isinstance(place, dict) else range(len(place))
+            key = draw(st.sampled_from(known)) if known else None
+            if key is None or not isinstance(place[key], (dict, list)) or draw(st.integers(0, 3)) == 0:
+                break
+            place = place[key]
+        if isinstance(place, dict) and draw(st.integers(0, 5)) == 0:
+            name = draw(st.sampled_from(("../indptr.bin", "/etc/hostname", "x.bin", "labels.bin", "")))
+            place[name] = place[key] if key is not None else 0
+        elif key is not None and draw(st.integers(0, 4)) == 0:
+            del place[key]
+        elif key is not None:
+            place[key] = draw(_WILD)
+    for name in draw(st.lists(st.sampled_from(sorted(set(files) - {"manifest.json"})), max_size=2)):
+        content = bytearray(files[name])
+        for _ in range(draw(st.integers(1, 6))):
+            if content:
+                content[draw(st.integers(0, len(content) - 1))] = draw(st.sampled_from((0, 1, 7, 0x7F, 0x80, 0xFF)))
+        files[name] = bytes(content)
+    files["manifest.json"] = sign(manifest)
+    return json.dumps({name: content.decode("latin1") for name, content in files.items()}).encode()
 
 
 def safetensors_files() -> st.SearchStrategy[bytes]:

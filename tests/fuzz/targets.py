@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from nodewise.data.npz import load_graph
 from nodewise.data.planetoid_pickle import read_array, read_lists, read_matrix
 from nodewise.data.read import read_graph
 from nodewise.data.splits import parse_split
+from nodewise.data.store_read import open_store
 from nodewise.methods.node_embedder import _read_weights
 from nodewise.methods.settings import Settings
 
@@ -58,6 +60,29 @@ def _graph(path: Path) -> None:
     assert len(graph.indices) == graph.indptr[-1]
 
 
+def _store(path: Path) -> None:
+    """Read the store whose files are packed in `path`; what damage makes of the packing is its manifest."""
+    folder = path.parent / "g.store"
+    folder.mkdir(exist_ok=True)
+    for entry in folder.iterdir():
+        entry.unlink()
+    packed = path.read_bytes()
+    try:
+        files = {name: content.encode("latin1") for name, content in json.loads(packed).items()}
+        # Signed again, or damage to the manifest would never be seen for the wrong checksum.
+        files["manifest.json"] = seeds.signed(json.loads(files["manifest.json"]))
+    except (ValueError, KeyError, AttributeError, RecursionError):
+        files = seeds.store() | {"manifest.json": packed}
+    for name, content in files.items():
+        if name in seeds.store(True) or name in seeds.store(False):
+            (folder / name).write_bytes(content)
+    if (folder / "manifest.json").exists():
+        graph = open_store(folder)
+        # What would read out of bounds, were it let through.
+        (graph.adjacency() @ graph.features).sum()
+        graph.ids.to_list()
+
+
 def _beside(path: Path) -> Path:
     """Return a run folder whose one odd file is `path`."""
     config_file = path.parent / "config.toml"
@@ -86,7 +111,7 @@ def _trials(path: Path) -> None:
 
 
 def _assignment(path: Path) -> None:
-    config.override(Settings(), [path.read_bytes().decode("utf-8", "surrogatepass")])
+    config.override(Settings(), [path.read_bytes().decode("utf-8", "surrogateescape")])
 
 
 def _planetoid(part: str) -> Callable[[Path], None]:
@@ -136,6 +161,9 @@ TARGETS: dict[str, Target] = {
         "g.npz",
         _any(strategies.mutated([seeds.graph_npz(), seeds.graph_npz(False)]), strategies.own_npz_files()),
         load_graph,
+    ),
+    "store manifest": Target(
+        "packed.json", strategies.stores([seeds.store(), seeds.store(False)], seeds.signed), _store
     ),
     "graphml": Target("e.graphml", _any(strategies.mutated([seeds.GRAPHML]), strategies.xml_files()), _graph),
     "gml": Target("e.gml", _any(strategies.mutated([seeds.GML]), strategies.gml_files()), _graph),

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.fuzz import seeds
 from tests.fuzz.corpus import npy_header, zipped
 
+from nodewise.core.config import load_toml, override
 from nodewise.core.errors import InputError
 from nodewise.core.runs import RunFolder
 from nodewise.data.embeddings import read_embeddings
+from nodewise.data.feature_table import read_features
+from nodewise.data.ids import NodeIds
 from nodewise.data.read import read_graph
+from nodewise.methods.settings import Settings
 from nodewise.reproduce.tune import read_trials
 
 Reader = Callable[[Path], object]
@@ -51,8 +58,6 @@ def test_a_member_of_npz_that_is_no_array(tmp_path: Path) -> None:
 
 
 def test_json_in_npz_that_is_too_deep(tmp_path: Path) -> None:
-    import numpy as np
-
     content = seeds.npz(nodewise_graph=np.frombuffer(b"[" * 100_000, np.uint8))
     refused(read_graph, tmp_path / "e.npz", content, "a damaged nodewise graph")
 
@@ -63,6 +68,36 @@ def test_a_column_of_parquet_whose_name_is_no_text(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "plain.parquet", store_schema=False)
     content = (tmp_path / "plain.parquet").read_bytes().replace(b"embedding", b"emb\x95dding")
     refused(read_graph, tmp_path / "e.parquet", content, "not a readable Parquet file")
+
+
+@pytest.mark.parametrize("layout", [np.array(b"\xff"), np.array(["csr", "csr"]), np.array([])])
+def test_a_sparse_matrix_in_a_layout_that_is_no_word(tmp_path: Path, layout: np.ndarray) -> None:
+    content = seeds.npz(format=layout, shape=np.array([2, 2]), data=np.array([1.0]))
+    nodes = NodeIds.range(2)
+    refused(lambda path: read_features(path, nodes), tmp_path / "f.npz", content, "sparse matrix")
+
+
+def test_an_archive_called_npy_is_closed_again(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        refused(read_embeddings, tmp_path / "v.npy", seeds.npz(a=np.zeros(3)), "not a readable npy")
+        gc.collect()
+
+
+@pytest.mark.parametrize("text", ['"\\n" = true', "[training]\nsteps = true" + "0" * 3000, f"{'k' * 3000} = 1"])
+def test_settings_whose_error_would_take_several_lines(tmp_path: Path, text: str) -> None:
+    refused(lambda path: load_toml(Settings, path), tmp_path / "c.toml", text.encode(), "c.toml: ")
+    with pytest.raises(InputError) as caught:
+        load_toml(Settings, tmp_path / "c.toml")
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("text", ["=" + "9" * 4000, "training.steps.x=1\n", "encoder.kind=" + "9" * 4000, "a\nb=1"])
+def test_an_assignment_whose_error_would_be_a_page(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        override(Settings(), [text])
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
 
 
 @pytest.mark.parametrize("byte_order", "<>")

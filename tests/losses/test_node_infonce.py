@@ -102,3 +102,12 @@ def test_runs_of_a_stack_do_not_touch_each_other() -> None:
     both = node_infonce(query, key, PairSets(negatives))
     alone = node_infonce(query[1:], key[1:], PairSets(negatives[1:]))
     assert torch.equal(both[1:], alone)
+
+
+def test_the_mean_is_over_the_queries_that_count_also_where_that_is_one() -> None:
+    query, key, _ = draw(runs=1)
+    negatives = torch.zeros(1, 6, 6, dtype=torch.bool)
+    negatives[0, 2, 4] = True
+    own, other = query[0, 2] @ key[0, 2], query[0, 2] @ key[0, 4]
+    expected = torch.log1p(torch.exp(other - own))
+    assert torch.allclose(node_infonce(query, key, PairSets(negatives)), expected)

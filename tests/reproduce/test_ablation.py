@@ -15,7 +15,7 @@ def test_rows_differ_by_their_switches_only() -> None:
     rows = ablation.variants(SMALL, plain)
     assert tuple(rows) == ablation.VARIANTS
     assert rows["full"] == SMALL
-    assert rows["without all, tuned"] == plain
+    assert rows["without all (tuned)"] == plain
     assert rows["random encoder"].training.steps == 0
     for name, switches in ablation.SWITCHES.items():
         sampling = rows[name].sampling

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors import safe_open
-from tests.training.test_step import learner
+from tests.training.test_step import EXPLODING, learner
 from torch import Tensor
 
 from nodewise.core.errors import InputError
@@ -215,7 +215,7 @@ def test_of_a_training_gone_astray_the_last_good_checkpoint_stays(tmp_path: Path
     # The first step makes the weights huge, the second one's loss shows it: what was saved in between is no use.
     ours = checkpoints(tmp_path)
     with pytest.raises(GoneAstray, match="exploded at step 1;") as caught:
-        train(learner("training.learning_rate=1e30", "training.steps=5"), Callbacks(checkpoints=ours))
+        train(learner(*EXPLODING, "training.steps=5"), Callbacks(checkpoints=ours))
     assert len(RunFolder(tmp_path).checkpoints()) == 2
     good = ours.last_good(caught.value.step)
     assert RunFolder(tmp_path).checkpoints() == [good] == [RunFolder(tmp_path).checkpoint(0)]

@@ -5,7 +5,7 @@ from tests.training.test_step import GRAPH, learner
 
 from nodewise.core.errors import NodewiseError
 from nodewise.data.graph import Graph
-from nodewise.training.health import EXPLODED, LossGuard
+from nodewise.training.health import EXPLODED, HEAVIEST, LossGuard
 from nodewise.training.step import Learner
 
 
@@ -14,7 +14,7 @@ def complaint(one: Learner, *losses: list[float]) -> str:
     for step, loss in enumerate(losses):
         guard.note(torch.tensor(loss), step)
     with pytest.raises(NodewiseError) as caught:
-        guard.check()
+        guard.check(one.encoder)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -33,7 +33,7 @@ def test_a_loss_is_measured_by_the_first_one_or_by_one() -> None:
     guard = LossGuard(learner())
     for step, loss in enumerate([[0.0, 50.0, 1.0], [EXPLODED, 50 * EXPLODED, 0.0], [0.9, 1e4, EXPLODED]]):
         guard.note(torch.tensor(loss), step)
-    guard.check()
+    guard.check(learner().encoder)
 
 
 def test_limits_are_remembered() -> None:
@@ -42,20 +42,23 @@ def test_limits_are_remembered() -> None:
     guard.note(torch.tensor([50.0, 50.0, 50.0]), 0)
     resumed.load(guard.tensors())
     resumed.note(torch.tensor([49 * EXPLODED] * 3), 1)
-    resumed.check()
+    resumed.check(learner().encoder)
     resumed.note(torch.tensor([51 * EXPLODED] * 3), 2)
     with pytest.raises(NodewiseError, match="at step 2"):
-        resumed.check()
+        resumed.check(learner().encoder)
 
 
-def test_weights_are_looked_at_when_given() -> None:
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -1.1 * HEAVIEST, 1.1 * HEAVIEST])
+def test_weights_are_looked_at_too(bad: float) -> None:
     one = learner()
     guard = LossGuard(one)
     guard.note(torch.ones(3), 4)
-    guard.check(one.encoder)
+    *_, last = one.encoder.parameters()
     with torch.no_grad():
-        next(one.encoder.parameters())[0, 0, 0] = float("nan")
-    with pytest.raises(NodewiseError, match="the weights are not finite after step 4; "):
+        last.view(-1)[-1] = HEAVIEST
+        guard.check(one.encoder)
+        last.view(-1)[-1] = bad
+    with pytest.raises(NodewiseError, match=r"the weights reach \S+ after step 4; "):
         guard.check(one.encoder)
 
 

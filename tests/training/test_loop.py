@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from tests.graphs import random_graph
-from tests.training.test_step import GRAPH, learner
+from tests.training.test_step import EXPLODING, GRAPH, learner
 
 from nodewise.core.errors import NodewiseError
 from nodewise.encoders.build import build_encoder
@@ -57,7 +57,7 @@ def test_empty_sets_are_counted() -> None:
 @pytest.mark.parametrize("log_every", [1, 4, 100])
 @pytest.mark.parametrize("watched", [True, False])
 def test_a_loss_that_is_not_finite_names_the_step_however_seldom_one_looks(log_every: int, watched: bool) -> None:
-    changes = ("training.learning_rate=1e30", "training.steps=6", f"training.log_every={log_every}")
+    changes = (*EXPLODING, "training.steps=6", f"training.log_every={log_every}")
     lines: list[dict[str, Any]] = []
     with pytest.raises(
         NodewiseError, match=r"^the loss is not finite or exploded at step 1; lower training\.lea"

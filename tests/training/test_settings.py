@@ -17,6 +17,8 @@ from nodewise.training.settings import LearnerSettings, TrainingSettings
         ("learning_rate", 0.0),
         ("learning_rate", float("nan")),
         ("learning_rate", float("inf")),
+        ("learning_rate", 1e30),
+        ("learning_rate", 1e39),
         ("weight_decay", -0.1),
     ],
 )

@@ -36,6 +36,10 @@ SMALL = config.override(
 EVIDENCE = ("consensus", "embedding")
 
 
+EXPLODING = ("training.learning_rate=10", "loss.score=dot", "loss.temperature=0.01")
+"""Settings with which the second step's loss is useless."""
+
+
 def learner(*changes: str, seeds: Sequence[int] = SEEDS, graph: Graph = GRAPH, device: str = "cpu") -> Learner:
     return prepare(graph, config.override(SMALL, changes), list(seeds), torch.device(device))
 

@@ -15,17 +15,17 @@ from typing import Any, ClassVar, Self
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from nodewise.baselines.inputs import Inputs
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.core.runs import RunFolder
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
 from nodewise.training.device import choose_device
+from nodewise.training.tensorfile import write_tensors
 
 
 @contextmanager
@@ -187,10 +187,8 @@ class InductiveEmbedder(Embedder):
     def save(self, folder: str | Path) -> None:
         """Write settings, weights and embeddings to a run folder."""
         super().save(folder)
-        weights = {name: value.detach().cpu().contiguous() for name, value in self.network_.state_dict().items()}
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "method": type(self).__name__}
-        with atomic_write(RunFolder(Path(folder)).weights) as temporary:
-            save_file(weights, temporary, metadata=about)
+        write_tensors(RunFolder(Path(folder)).weights, self.network_.state_dict(), about)
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> Self:

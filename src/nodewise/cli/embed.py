@@ -105,7 +105,7 @@ def embed(
         from nodewise.training.determinism import be_deterministic
 
         be_deterministic()
-    from nodewise.training.distributed import joined
+    from nodewise.training.processes import joined
 
     with joined(device) as (team, device):
         options = _training_options(card, resume, checkpoint_every, any_memory, quiet or team.rank > 0, team)
@@ -118,6 +118,8 @@ def embed(
             if team.largest(int(finished)):
                 say(f"{output} is finished already", quiet)
             else:
+                if run.checkpoints() and not _goes_on(options):
+                    say(f"{output}: replacing the interrupted run there; --resume would have gone on with it", quiet)
                 train(
                     card, data, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet, **options
                 )
@@ -134,7 +136,7 @@ def _training_options(
 ) -> dict[str, Any]:
     """Return what only methods with checkpoints understand."""
     from nodewise.training.checkpoint import CheckpointPlan
-    from nodewise.training.distributed import restarted
+    from nodewise.training.processes import restarted
 
     if getattr(card.load(), "resumable", False):
         plan = CheckpointPlan(every, resume or restarted(), lambda message: say(message, quiet))
@@ -144,6 +146,10 @@ def _training_options(
     if resume:
         say(f"{card.name} saves no checkpoints: starting at the beginning", quiet)
     return {}
+
+
+def _goes_on(options: dict[str, Any]) -> bool:
+    return "checkpoints" in options and options["checkpoints"].resume
 
 
 def _assist(card: Card, graph: Graph, settings: Any, seed: int, device: str, team: Alone, **options: Any) -> None:

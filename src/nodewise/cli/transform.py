@@ -78,7 +78,7 @@ def transform(
     """
     from nodewise.core.runs import RunFolder
     from nodewise.methods.catalogue import find
-    from nodewise.training.distributed import joined, launched
+    from nodewise.training.processes import joined, launched
 
     folder = RunFolder.open(run)
     data = load_graph(GraphSource(graph, features, None, data_dir, edges, tables), quiet)

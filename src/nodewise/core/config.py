@@ -67,12 +67,12 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
         key, equals, text = assignment.partition("=")
         *path, leaf = (part.strip() for part in key.split("."))
         if not equals or not leaf:
-            raise InputError(f"{source}: expected key=value, not {assignment!r}")
+            raise InputError(f"{source}: expected key=value, not {_quoted(assignment)}")
         section = mapping
         for depth, part in enumerate(path, start=1):
             section = section.setdefault(part, {})
             if not isinstance(section, dict):
-                raise InputError(f"{source}: '{'.'.join(path[:depth])}' is a value, not a section")
+                raise InputError(f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section")
         section[leaf] = _parse_value(text.strip())
     return _build(type(settings), mapping, source)
 
@@ -114,7 +114,7 @@ def _section(cls: type[T], mapping: object, key: str, root: type[object]) -> T:
     known = {item.name: item for item in _fields(cls)}
     for name in mapping:
         if name not in known:
-            raise InputError(f"unknown key '{prefix}{name}'{_suggest(prefix, str(name), list(known), root)}")
+            raise InputError(f"unknown key {_quoted(prefix + name)}{_suggest(prefix, str(name), list(known), root)}")
     kinds = get_type_hints(cls)
     values = {}
     for name, item in known.items():
@@ -179,15 +179,19 @@ def _from_file(settings: T) -> T:
 
 def _describe(value: object) -> str:
     if isinstance(value, str):
-        shown = value if len(value) <= 40 else value[:37] + "..."
-        return f"the text {shown!r}"
+        return f"the text {_quoted(value)}"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
         return "a section"
     if isinstance(value, (list, tuple)):
         return "a list"
-    return f"{value!r}" if isinstance(value, (int, float)) else f"a {type(value).__name__}"
+    return f"{value!r:.40}" if isinstance(value, (int, float)) else f"a {type(value).__name__}"
+
+
+def _quoted(text: str) -> str:
+    """Return what somebody wrote as a short piece of one line."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def _parse_value(text: str) -> Any:

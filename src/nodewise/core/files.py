@@ -16,9 +16,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`; what is written there takes its name only once it is whole.
 
     On any failure, an interruption included, the temporary file is removed and an older file stays as it was.
-    A symbolic link is followed: the file it points to is the one replaced.
+    A symbolic link of that name is replaced, and what it points to is left alone: the folder may be a stranger's, and
+    the link planted there to have a file of ours overwritten.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(path)
     # Not tempfile: its files are private to their owner, whereas results should follow the user's umask.
     temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
     try:

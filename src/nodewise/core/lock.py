@@ -41,7 +41,8 @@ class FolderLock:
 
 def _lock(path: Path) -> int | None:
     """Return the descriptor of the locked file; None if it was removed between opening and locking."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    # Not through a link: the file is emptied, and the folder may be a stranger's.
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

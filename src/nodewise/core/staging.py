@@ -32,33 +32,50 @@ def staged(path: str | Path) -> Iterator[RunFolder]:
     missing = [folder for folder in (target.path, *target.path.parents) if not folder.exists()]
     work = RunFolder(target.partial)
     try:
-        lock = _lock(target)
-        try:
-            _make_ready(target, work)
-            yield work
-            if work.config.exists():
-                _mark_complete(work)
-                _publish(target, work)
-        except KeyboardInterrupt as stop:
-            if made := work.checkpoints():
-                raise Interrupted(f"interrupted; what was learnt is kept in {made[-1]}", stop) from None
-            raise
-        finally:
-            if not work.checkpoints() and not work.complete.exists():
-                shutil.rmtree(work.path, ignore_errors=True)
-            lock.release()
+        with _locked(target):
+            _refuse_planted(work.path)
+            try:
+                _make_ready(target, work)
+                yield work
+                if work.config.exists():
+                    _mark_complete(work)
+                    _publish(target, work)
+            except KeyboardInterrupt as stop:
+                if made := work.checkpoints():
+                    raise Interrupted(f"interrupted; what was learnt is kept in {made[-1]}", stop) from None
+                raise
+            finally:
+                if not work.checkpoints() and not work.complete.exists():
+                    shutil.rmtree(work.path, ignore_errors=True)
     finally:
         for folder in missing:
             with suppress(OSError):  # not empty: the run is in it
                 folder.rmdir()
 
 
-def _lock(target: RunFolder) -> FolderLock:
+@contextmanager
+def _locked(target: RunFolder) -> Iterator[None]:
     try:
         target.path.mkdir(parents=True, exist_ok=True)
-        return FolderLock(target.path)
+        lock = FolderLock(target.path)
     except OSError as error:
         raise InputError(f"{target.path}: cannot make the run folder: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _refuse_planted(hidden: Path) -> None:
+    """Refuse a hidden folder that is a link or holds one: files are emptied and removed there, a stranger's choice."""
+    try:
+        strange = hidden.is_symlink() or (hidden.exists() and not hidden.is_dir())
+        if not strange and hidden.exists():
+            strange = any(entry.is_symlink() or not entry.is_file() for entry in hidden.iterdir())
+    except OSError as error:
+        raise InputError(f"{hidden}: cannot be read: {error.strerror}") from None
+    if strange:
+        raise InputError(f"{hidden}: holds links or folders, which no run has; remove it, or name another folder")
 
 
 def _make_ready(target: RunFolder, work: RunFolder) -> None:

@@ -20,7 +20,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 def load_npy(path: Path) -> npt.NDArray[Any]:
     """Return the array of an npy file."""
     try:
-        return _text_checked(np.asarray(np.load(path, allow_pickle=False)))
+        with path.open("rb") as stream:  # closed whatever happens, also where it is an archive after all
+            return _text_checked(np.lib.format.read_array(stream, allow_pickle=False))
     except Exception as error:  # numpy's parser of headers can fail in any way at all
         raise _unreadable(path, "npy", error) from error
 
@@ -64,8 +65,8 @@ def is_sparse(arrays: Arrays) -> bool:
 
 def sparse_matrix(path: Path, arrays: Arrays) -> sp.csr_matrix[Any]:
     """Return the matrix that `scipy.sparse.save_npz` wrote; its indices are checked before use."""
-    name = arrays["format"].item()
-    layout = name.decode() if isinstance(name, bytes) else str(name)
+    name = arrays["format"].reshape(-1)[:1].tolist()
+    layout = name[0].decode(errors="replace") if name and isinstance(name[0], bytes) else "".join(map(str, name))
     wanted = {"coo": ("row", "col"), "csr": ("indices", "indptr"), "csc": ("indices", "indptr")}.get(layout)
     if wanted is None:
         raise InputError(f"{path}: a sparse matrix in the layout {excerpt(layout)}; save it as csr, csc or coo")

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
+from nodewise.core.jsonable import json_object
 from nodewise.core.version import __version__
 from nodewise.data.embedding_files import read_parquet, write_parquet
 from nodewise.data.embeddings import Embeddings
@@ -80,10 +81,13 @@ def read_shards(folder: Path) -> Embeddings:
     """Read all vectors back into memory, in the order of the nodes."""
     path = folder / MANIFEST
     try:
-        facts = json.loads(path.read_bytes())
+        facts = json_object(path.read_bytes(), str(path))
         if facts["format"] != _FORMAT or facts["version"] != _VERSION:
             raise InputError(f"{path}: vectors of another version; write them again with this nodewise")
         shards = [Shard(**entry) for entry in facts["shards"]]
+        # By their names alone, for a list from anybody must not lead out of the folder.
+        if [shard.file for shard in shards] != [shard_name(number) for number in range(len(shards))] or not shards:
+            raise InputError(f"{path}: lists files that are not the shards of this folder; write them again")
     except (OSError, ValueError, KeyError, TypeError) as error:
         if isinstance(error, InputError):
             raise

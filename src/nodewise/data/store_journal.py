@@ -84,7 +84,7 @@ class Staging:
     def _read(self) -> dict[str, Any]:
         try:
             found = json.loads((self.path / _JOURNAL).read_bytes())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -106,14 +106,16 @@ class Staging:
 
 @contextmanager
 def staged(target: Path, task: dict[str, Any], *, durable: bool = True) -> Iterator[Staging]:
-    """Yield the staging folder of `target`; an error removes it, a kill or an interruption, of another
-    process too, leaves it to be continued.
+    """Yield the staging folder of `target`; an error removes it, a kill or an interruption leaves it to be continued.
 
-    The folder is locked, so that two commands never work on one result.
+    So does the loss of another process of the same work. The folder is locked, so that two commands never work on one
+    result.
     """
     path = target.with_name(f".{target.name}.partial")
     if not target.parent.is_dir():
         raise InputError(f"cannot write {target}: the folder {target.parent} does not exist; create it first")
+    if path.is_symlink():  # its files are removed, and a link may lead to anybody's
+        raise InputError(f"cannot write {target}: {path} is a link; remove it")
     try:
         path.mkdir(exist_ok=True)
         lock = FolderLock(path)

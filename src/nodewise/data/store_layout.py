@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,11 +30,12 @@ import numpy.typing as npt
 
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
+from nodewise.core.jsonable import json_object
 from nodewise.core.version import __version__
-from nodewise.data.messages import count, excerpt
+from nodewise.data.messages import count, first_line
+from nodewise.data.store_checks import check_facts
 
 MANIFEST = "manifest.json"
-IDS = "ids.arrow"
 VERSION = 1
 _FORMAT = "nodewise-graph"
 _BLOCK = 1 << 22
@@ -79,39 +81,39 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Read a manifest, refusing one of another version and one that was changed by hand."""
+        """Read a manifest, refusing one of another version, one that was changed, and one that cannot be true."""
         path = folder / MANIFEST
         try:
-            facts: dict[str, Any] = json.loads(path.read_bytes())
-            if facts.pop("format") != _FORMAT:
+            facts = json_object(path.read_bytes(), str(path))
+            if facts.pop("format", None) != _FORMAT:
                 raise InputError(f"{path}: not the manifest of a graph store; give the folder that 'convert' wrote")
-            if (version := facts["version"]) != VERSION:
+            if (version := facts.get("version")) != VERSION:
                 raise InputError(
-                    f"{folder}: a store of version {excerpt(version)}, and this nodewise reads version {VERSION}; "
+                    f"{folder}: a store of version {version!r:.20}, and this nodewise reads version {VERSION}; "
                     "convert the graph again, or use the nodewise that wrote it"
                 )
-            if facts.pop("blake2b") != _sum_of({"format": _FORMAT, **facts}):
+            if facts.pop("blake2b", None) != _sum_of({"format": _FORMAT, **facts}):
                 raise InputError(f"{path}: altered since it was written; convert the graph again")
-            files = {
-                name: StoredFile(**entry | {"shape": tuple(entry["shape"])}) for name, entry in facts["files"].items()
-            }
-            return cls(
-                name=facts["name"],
-                nodes=facts["nodes"],
-                edges=facts["edges"],
-                features=facts["features"],
-                notes=tuple(facts["notes"]),
-                class_names=tuple(facts["class_names"]),
-                files=files,
-            )
+            check_facts(facts)
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
         except InputError:
             raise
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, RecursionError) as error:
             raise InputError(
-                f"{path}: not a readable manifest of a graph store ({type(error).__name__}); convert the graph again"
+                f"{path}: not a manifest of a graph store ({first_line(error)}); convert the graph again"
             ) from None
+        return cls(
+            name=facts["name"],
+            nodes=facts["nodes"],
+            edges=facts["edges"],
+            features=facts["features"],
+            notes=tuple(facts["notes"]),
+            class_names=tuple(facts["class_names"]),
+            files={
+                name: StoredFile(**entry | {"shape": tuple(entry["shape"])}) for name, entry in facts["files"].items()
+            },
+        )
 
 
 def is_store(path: Path) -> bool:
@@ -124,10 +126,12 @@ def check_sizes(folder: Path, manifest: Manifest) -> None:
     for name, entry in manifest.files.items():
         path = folder / name
         try:
-            found = path.stat().st_size
+            about = path.stat()
         except OSError:
             raise InputError(f"{path}: missing from the store; convert the graph again") from None
-        if found != entry.bytes:
+        if not stat.S_ISREG(about.st_mode):
+            raise InputError(f"{path}: not a plain file; convert the graph again")
+        if (found := about.st_size) != entry.bytes:
             raise InputError(
                 f"{path}: {count(found, 'byte')} where {entry.bytes:,} were written, so it is truncated or altered; "
                 "convert the graph again"

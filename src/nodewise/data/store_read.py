@@ -12,15 +12,19 @@ import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
 from nodewise.data.graph import Graph, Split
+from nodewise.data.id_types import as_id_array, first_missing
 from nodewise.data.ids import NodeIds
 from nodewise.data.messages import first_line
-from nodewise.data.store_layout import IDS, Manifest, check_sizes, check_sums
-
-_PARTS = ("train", "val", "test")
+from nodewise.data.store_checks import IDS, PARTS
+from nodewise.data.store_layout import Manifest, check_sizes, check_sums
 
 
 def open_store(folder: Path, *, verify: bool = False) -> Graph:
-    """Return the graph of a store, whose arrays stay on the disk; `verify` reads all of it and checks the sums."""
+    """Return the graph of a store, whose arrays stay on the disk; `verify` reads all of it and checks the sums.
+
+    A store may be anybody's: whatever compiled code will trust, such as the range of indices, is checked every time.
+    That ids are distinct is not, for it would take a table of all of them.
+    """
     manifest = Manifest.read(folder)
     (check_sums if verify else check_sizes)(folder, manifest)
     try:
@@ -35,9 +39,7 @@ def open_store(folder: Path, *, verify: bool = False) -> Graph:
             name=manifest.name,
             notes=manifest.notes,
         )
-    except InputError as error:
-        raise InputError(f"{folder}: a damaged store ({error}); convert the graph again") from error
-    except (ValueError, KeyError, TypeError, OSError, pa.ArrowException) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, OSError, MemoryError, pa.ArrowException) as error:
         raise InputError(f"{folder}: a damaged store ({first_line(error)}); convert the graph again") from error
 
 
@@ -58,18 +60,27 @@ def _array(folder: Path, manifest: Manifest, name: str) -> npt.NDArray[Any]:
 
 def _features(folder: Path, manifest: Manifest) -> Any:
     if "features_data.bin" in manifest.files:
-        parts = tuple(_array(folder, manifest, f"features_{part}") for part in ("data", "indices", "indptr"))
-        return sp.csr_matrix(parts, shape=(manifest.nodes, manifest.features or 0))
+        data, indices, indptr = (_array(folder, manifest, f"features_{part}") for part in ("data", "indices", "indptr"))
+        if not len(data) == len(indices) == indptr[-1]:
+            raise ValueError("its sparse features do not fit together")
+        matrix = sp.csr_matrix((data, indices, indptr), shape=(manifest.nodes, manifest.features or 0))
+        matrix.check_format(full_check=True)
+        return matrix
     return None if manifest.features is None else _array(folder, manifest, "features")
 
 
 def _split(folder: Path, manifest: Manifest) -> Split | None:
     if "split_train.bin" not in manifest.files:
         return None
-    return Split(*(_array(folder, manifest, f"split_{part}") for part in _PARTS))
+    return Split(*(_array(folder, manifest, f"split_{part}") for part in PARTS))
 
 
 def _read_ids(path: Path) -> Any:
     """Return the ids, in the file's own pages where Arrow can leave them there."""
     table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
-    return table["id"].combine_chunks() if table["id"].num_chunks != 1 else table["id"].chunk(0)
+    table.validate(full=True)  # offsets that lead out of the file, text that is not UTF-8
+    column = table["id"]
+    ids = as_id_array(column.chunk(0) if column.num_chunks == 1 else column, path.name)
+    if first_missing(ids) is not None:
+        raise ValueError("a node has no id")
+    return ids

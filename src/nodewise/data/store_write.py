@@ -22,16 +22,16 @@ from nodewise.data.ids import NodeIds
 from nodewise.data.label_table import label_column_names, read_labels
 from nodewise.data.messages import count
 from nodewise.data.read import read_graph
+from nodewise.data.store_checks import IDS, PARTS
 from nodewise.data.store_edges import number_edges, sort_edges
 from nodewise.data.store_features import spill_features, write_features
 from nodewise.data.store_journal import Staging, staged
-from nodewise.data.store_layout import IDS, MANIFEST, VERSION, Manifest, StoredFile, file_sum, is_store, write_array
+from nodewise.data.store_layout import MANIFEST, VERSION, Manifest, StoredFile, file_sum, is_store, write_array
 from nodewise.data.structural import NUM_STRUCTURAL
 
 PathLike = str | os.PathLike[str]
 MEMORY = 2 * 10**9
 LEAST_MEMORY = 10**4
-_PARTS = ("train", "val", "test")
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def _write_arrays(staging: Staging, arrays: dict[str, npt.NDArray[Any]]) -> dict
 
 def _write_labels(staging: Staging, labels: npt.NDArray[np.int64] | None, split: Split | None) -> dict[str, Any]:
     arrays: dict[str, npt.NDArray[Any]] = {} if labels is None else {"labels": labels}
-    arrays |= {} if split is None else {f"split_{part}": getattr(split, part) for part in _PARTS}
+    arrays |= {} if split is None else {f"split_{part}": getattr(split, part) for part in PARTS}
     return _write_arrays(staging, arrays)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.resources import files
 from typing import Any
 
 from nodewise.core.errors import InputError
 from nodewise.core.suggest import did_you_mean
+
+_ACCURACY = files(__package__) / "accuracy.json"  # written by scripts/bundle_accuracy.py
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,12 @@ class Card:
     def needs_labels(self) -> bool:
         """Whether it learns from labels, and so classifies instead of embedding."""
         return "Y" in self.uses
+
+    @property
+    def accuracy(self) -> dict[str, dict[str, float | None]]:
+        """Our measured test accuracy in percent by data set: its mean, standard deviation and n; {} if not measured."""
+        found: dict[str, dict[str, dict[str, float | None]]] = json.loads(_ACCURACY.read_text(encoding="utf-8"))
+        return found.get(self.name, {})
 
     def load(self) -> Any:
         """Import and return the estimator's class."""

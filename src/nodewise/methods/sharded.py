@@ -10,6 +10,7 @@ import hashlib
 import time
 from collections.abc import Callable, Container, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,7 +79,7 @@ def embed_to_shards(
     ):
         meter = _Meter(bar, passes)
 
-        def step(name: str, rows: int, work: Callable[[], None]) -> None:
+        def step(name: str, rows: int, work: Callable[[], object]) -> None:
             fresh = not staging.has(name)
             staging.step(name, work)
             meter.advance(rows, fresh)
@@ -91,8 +92,7 @@ def embed_to_shards(
                 step(f"shard {start}", end - start, lambda: None)
                 continue
             vectors = part[1].cpu().numpy()
-            write = lambda n=number, s=start, v=vectors: write_shard(staging.path, n, graph.ids, s, v)  # noqa: E731
-            step(f"shard {start}", end - start, write)
+            step(f"shard {start}", end - start, partial(write_shard, staging.path, number, graph.ids, start, vectors))
             part = next(parts, None)
         if team.rank == 0:
             write_manifest(staging.path, [Shard(**staging.result(name)) for name in rounds[-1]], width)

@@ -1,8 +1,8 @@
 """Steps of a piece of work on one folder, done by several processes that see it; a single process does all of them.
 
-The steps are rounds over the same chunks of nodes, and chunk c is that of rank c mod W. After every W chunks, and at the
-end of a round, the ranks tell each other what they did. Only then does rank 0 note it in the journal, and only then may
-anyone read it. So a killed rank costs the chunks it was at.
+The steps are rounds over the same chunks of nodes, and chunk c is that of rank c mod W. After every W chunks, and at
+the end of a round, the ranks tell each other what they did. Only then does rank 0 note it in the journal, and only then
+may anyone read it. So a killed rank costs the chunks that were being worked on.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nodewise.core.errors import InputError
 from nodewise.data.store_journal import Staging, staged
-from nodewise.training.distributed import Alone, losses_in_words
+from nodewise.training.distributed import Alone
+from nodewise.training.processes import losses_in_words
 from nodewise.training.shared_checkpoints import require_same
 
 
@@ -33,9 +35,11 @@ class SharedStaging:
         self._chunk = {name: chunk for names in rounds for chunk, name in enumerate(names)}
         self._chunks = max(map(len, rounds))
         self._fresh: dict[str, Any] = {}
-        known = {name: staging.step(name, dict) for name in self._chunk if staging.has(name)} if staging else {}
-        told = json.loads(team.texts(json.dumps([str(staging.path) if staging else "", known]))[0])
-        self.path, self._known = Path(told[0]), told[1]
+        about: list[Any] = []
+        if staging is not None:
+            about = [str(staging.path), {name: staging.step(name, dict) for name in self._chunk if staging.has(name)}]
+        path, self._known = json.loads(team.texts(json.dumps(about))[0])
+        self.path = Path(path)
         if team.largest(int(not self.path.is_dir())):
             raise InputError(f"{self.path}: not there on every machine; give a folder that all processes share")
 
@@ -66,8 +70,9 @@ class SharedStaging:
     def _tell(self) -> None:
         for fresh in map(json.loads, self._team.texts(json.dumps(self._fresh))):
             self._known |= fresh
-            for name, result in fresh.items() if self._staging is not None else ():
-                self._staging.step(name, lambda result=result: result)  # type: ignore[misc]
+            if self._staging is not None:
+                for name in fresh:
+                    self._staging.step(name, partial(fresh.get, name))
         self._fresh = {}
 
 

@@ -1,7 +1,7 @@
 """The ablation (RQ2): the method with all, each and none of its three parts, on equal seeds.
 
 Each data set has two committed configs: the one found for the full method, under which every row is run, and the one
-found for the plain loss with the same tuning budget, which is the row 'without all, tuned'.
+found for the plain loss with the same tuning budget, which is the row 'without all (tuned)'.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SWITCHES = {
 }
 """(collision, dpp, weights) of each row; all of them under the full method's config."""
 
-TUNED_PLAIN = "without all, tuned"
+TUNED_PLAIN = "without all (tuned)"
 RANDOM = "random encoder"
 VARIANTS = (*SWITCHES, TUNED_PLAIN, RANDOM)
 

@@ -14,6 +14,9 @@ from nodewise.training.step import Learner
 EXPLODED = 1000.0
 """A loss so many times that of the first step, or of 1, is no longer about the graph."""
 
+HEAVIEST = 1e4
+"""Weights begin at about 0.1; scores that are bounded hide from the loss that weights have grown beyond all use."""
+
 _LARGE = 1e4
 _FAST = 0.05
 
@@ -46,15 +49,16 @@ class LossGuard:
         astray = ~(loss.abs() <= self._limit)  # so that what is not a number is astray
         self._first = torch.where(astray & (self._first < 0), step, self._first)
 
-    def check(self, encoder: Encoder | None = None) -> None:
-        """End the training if it has gone astray; the weights, if given, are looked at too."""
+    def check(self, encoder: Encoder) -> None:
+        """End the training if the loss or the weights have gone astray."""
         if astray := [step for step in self._first.tolist() if step >= 0]:
             first = min(astray)
             raise GoneAstray(f"the loss is not finite or exploded at step {first}; {_remedy(self._learner)}", first)
-        for weight in encoder.parameters() if encoder is not None else ():
-            if not weight.isfinite().all():
-                last = self._latest
-                raise GoneAstray(f"the weights are not finite after step {last}; {_remedy(self._learner)}", last)
+        heaviest = float(torch.stack([weight.detach().abs().max() for weight in encoder.parameters()]).max())
+        if not heaviest <= HEAVIEST:  # so that what is not a number is too much
+            raise GoneAstray(
+                f"the weights reach {heaviest:.2g} after step {self._latest}; {_remedy(self._learner)}", self._latest
+            )
 
     def tensors(self) -> dict[str, Tensor]:
         """Return what must be remembered: the limits (S,), once there are some."""

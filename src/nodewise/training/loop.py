@@ -95,7 +95,7 @@ def train(learner: Learner, callbacks: Callbacks | None = None) -> int:
             guard.note(loss, step)
             taken += 1
             if step % chosen.log_every == 0 or step == chosen.steps - 1:
-                guard.check()
+                guard.check(learner.encoder)
                 shown = float(loss.mean())
                 if callbacks.log is not None:
                     statistics = team.average(statistics, batch.shape[1])

@@ -12,6 +12,9 @@ from nodewise.losses.settings import LossSettings
 from nodewise.sampling.settings import SamplingSettings
 from nodewise.views.settings import ViewSettings
 
+MOST_RATE = 10.0
+"""Adam moves every weight by about the learning rate at every step, and weights are about 0.1: more is a mistake."""
+
 
 @dataclass(frozen=True)
 class TrainingSettings:
@@ -51,8 +54,11 @@ class TrainingSettings:
         ):
             if getattr(self, name) < least:
                 raise InputError(f"training.{name} is {getattr(self, name)}; it must be at least {least}")
-        if not (0 < self.learning_rate < math.inf and 0 <= self.weight_decay < math.inf):
-            raise InputError("training.learning_rate must be above 0, training.weight_decay not negative, both finite")
+        if not (0 < self.learning_rate <= MOST_RATE and 0 <= self.weight_decay < math.inf):
+            raise InputError(
+                f"training.learning_rate is {self.learning_rate:g}, training.weight_decay {self.weight_decay:g}; the "
+                f"first must be above 0 and at most {MOST_RATE:g}, the second not negative and finite"
+            )
 
 
 @dataclass(frozen=True)

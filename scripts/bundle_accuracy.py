@@ -1,0 +1,39 @@
+"""Write the accuracies that `nodewise methods` shows, from the committed rows of Table 2.
+
+    python scripts/bundle_accuracy.py [results] [configs]
+
+Run it after `nodewise reproduce table2 -o results`; it counts the rows that the table counts.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from nodewise.core.files import atomic_write
+from nodewise.methods.catalogue import METHODS
+from nodewise.reproduce import table2
+from nodewise.reproduce.ledger import Ledger
+from nodewise.reproduce.results import Results
+from nodewise.reproduce.setup import Setup
+
+NAMES = {"random": "random encoder"}
+TARGET = Path(__file__).parent.parent / "src/nodewise/methods/accuracy.json"
+
+
+def main(results: str = "results", configs: str = "configs") -> None:
+    setup = Setup(datasets=("cora", "citeseer", "pubmed"), configs=Path(configs))
+    found = Results(table2.plan(setup), Ledger(Path(results) / "table2" / "rows.csv").read())
+    measured = {}
+    for name in METHODS:
+        cells = {dataset: found.summary(NAMES.get(name, name), dataset) for dataset in setup.datasets}
+        measured[name] = {
+            dataset: {"mean": round(cell.mean, 2), "std": None if cell.std is None else round(cell.std, 2), "n": cell.n}
+            for dataset, cell in cells.items()
+            if cell is not None
+        }
+    with atomic_write(TARGET) as temporary:
+        temporary.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
