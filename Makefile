@@ -65,10 +65,11 @@ docs: setup
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-# 10,000 odd files for each reader, and every file of the corpus through a process of its own.
+# Real processes killed at 25 random moments and at every file operation, and resumed.
 soak: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "slow or not slow" --durations=0 tests/reliability
 
+# 10,000 odd files for each reader, and every file of the corpus through a process of its own.
 fuzz: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.run --examples 10000
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow tests/fuzz tests/faults
@@ -79,11 +80,12 @@ test-matrix:
 coverage: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --cov --cov-report=term:skip-covered
 
-# Mutants of what chooses and what scores; an hour or more. MUTATE="src/nodewise/losses/*.py" takes a part of them.
-MUTATE ?= src/nodewise/losses/*.py src/nodewise/sampling/*.py
+# Mutants of what chooses and what scores; some hours. MUTATE="src/nodewise/losses/*.py" takes a part of them,
+# MINUTES=10 as many as that allows, in random order.
+MUTATE ?= $(filter-out %/triton_block.py,$(wildcard src/nodewise/losses/*.py src/nodewise/sampling/*.py src/nodewise/sampling/dpp/*.py))
+MINUTES ?= 600
 mutation: setup
-	$(PIP) --upgrade --target build/mutmut mutmut==3.8.0
-	$(BIN)/python scripts/mutation.py $(foreach files,$(MUTATE),'$(files)')
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/mutation.py $(MUTATE) --minutes $(MINUTES)
 
 # Known weaknesses of the pinned versions; needs the network.
 audit:

@@ -5,7 +5,7 @@ the file run on it: first those in the test file of the same name, then those of
 test notices survives, and its line is printed. No file is written: a child process, forked with the libraries
 loaded, is given the changed code when it imports the module.
 
-Of our own making because mutmut 3.8, the last one, does not run under pytest 9.
+Of our own making: the tools there are work on a copy of the tree, start Python for every mutant, and lag behind pytest.
 """
 
 from __future__ import annotations

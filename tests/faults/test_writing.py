@@ -142,7 +142,7 @@ def test_a_real_full_disk(tmp_path: Path) -> None:
         pytest.skip("a file system cannot be mounted here")
     try:
         edges = tmp_path / "edges.csv"
-        edges.write_text("".join(f"{i},{(i + step) % 3000}\n" for i in range(3000) for step in (1, 3)))
+        edges.write_text("".join(f"{i},{(i + step) % 6000}\n" for i in range(6000) for step in (1, 3)))
         command = [sys.executable, "-m", "nodewise", "embed", str(edges), "-o", str(tmp_path / "run")]
         done = subprocess.run([*command, *TestCommands.SMALL], capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 2, done.stderr

@@ -139,7 +139,12 @@ def _child(order: dict[str, Any], stderr: int, counter: int) -> None:
     sys.argv = ["nodewise", *order["arguments"]]
     _count_operations(order.get("die_at"), lambda done: os.pwrite(counter, str(done).encode(), 0) and None)
     if "signal_at" in order:
-        _signal_before_step(*order["signal_at"])
+        number, step = order["signal_at"]
+        if number not in (signal.SIGINT, signal.SIGKILL):
+            signal.signal(
+                number, signal.SIG_DFL
+            )  # the tests may run under nohup, which ignores SIGHUP for its children
+        _signal_before_step(number, step)
     run()
 
 

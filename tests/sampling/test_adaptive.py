@@ -8,6 +8,7 @@ from nodewise.core import rng
 from nodewise.core.errors import InputError
 from nodewise.sampling.adaptive import AdaptiveSampler
 from nodewise.sampling.discriminators import log_ratio
+from nodewise.sampling.dpp import DppSettings, sample_negatives
 from nodewise.sampling.mixup import mixup
 from nodewise.sampling.neighbourhood import near_pairs
 from nodewise.sampling.pairs import PairSets
@@ -77,10 +78,22 @@ def test_each_switch_changes_what_it_names_and_nothing_else() -> None:
     assert torch.equal(both.negatives, collision.negatives & diverse.negatives)
 
 
+def test_the_diverse_draw_is_that_of_the_nodes_wherever_they_stand_in_the_batch() -> None:
+    batch = candidates()
+    expected = sample_negatives(
+        batch.key, ~batch.own, rng.fold(batch.draw, 2), DppSettings(), items=batch.key_nodes, queries=batch.query_nodes
+    )
+    assert torch.equal(choose(dpp=True).negatives, expected)
+    by_place = sample_negatives(batch.key, ~batch.own, rng.fold(batch.draw, 2), DppSettings())
+    assert not torch.equal(expected, by_place)
+
+
 def test_neighbours_stay_out_when_asked() -> None:
     batch = candidates()
     near = near_pairs(TOPOLOGY, batch.query_nodes, batch.key_nodes, 1)
-    assert torch.equal(choose(near_negatives=False).negatives, ~near)
+    pairs = choose(near_negatives=False)
+    assert torch.equal(pairs.negatives, ~near)
+    assert torch.equal(pairs.positives, near & ~batch.own)
 
 
 def test_diagnosis_names_rank_and_gap() -> None:

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.graphs import random_graph, small_graph
 
 from nodewise.core import rng
+from nodewise.data.graph import Graph
 from nodewise.data.synthetic import block_model
 from nodewise.encoders.features import Features
 from nodewise.sampling import evidence
@@ -99,6 +100,14 @@ def test_projection_is_the_leading_part_of_a_singular_value_decomposition() -> N
     assert 25 < int(kept.sum()) < 55
     assert found.shape == (90, 64)
     assert torch.allclose(found @ found.T, rows @ rows.T, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_the_size_of_the_features_does_not_matter(scale: float) -> None:
+    graph = random_graph(90, 100, num_features=80, sparse=True, seed=1)
+    scaled = Graph(graph.indptr, graph.indices, graph.features * np.float32(scale), graph.ids)
+    found, expected = (evidence._principal(Features(each), KEY) for each in (scaled, graph))
+    assert torch.allclose(found @ found.T, expected @ expected.T, atol=1e-4)
 
 
 def test_thinning_keeps_edges_whole_and_about_seven_in_ten() -> None:

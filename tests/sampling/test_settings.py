@@ -4,6 +4,8 @@ from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.sampling.settings import CollisionSettings, RivalSettings, SamplingSettings, WeightSettings
 
+NAN = float("nan")
+
 
 @pytest.mark.parametrize("alpha", [0.0, -0.9, float("nan")])
 def test_alpha_is_positive_and_an_example_is_given(alpha: float) -> None:
@@ -27,7 +29,12 @@ def test_alpha_is_positive_and_an_example_is_given(alpha: float) -> None:
         (RivalSettings, "share", 1.1),
         (RivalSettings, "concentration", -0.1),
         (RivalSettings, "positive_prior", 1.0),
+        (RivalSettings, "positive_prior", -0.1),
         (RivalSettings, "quantile", -0.1),
+        (RivalSettings, "quantile", 1.0),
+        *((CollisionSettings, name, NAN) for name in ("alpha", "learning_rate")),
+        (WeightSettings, "temperature", NAN),
+        *((RivalSettings, name, NAN) for name in ("share", "concentration", "positive_prior", "quantile")),
     ],
 )
 def test_values_that_make_no_sense_are_refused_by_name(kind: type, name: str, value: float) -> None:
@@ -44,3 +51,20 @@ def test_errors_from_a_file_name_the_section() -> None:
 def test_the_three_switches_are_on_by_default() -> None:
     chosen = SamplingSettings()
     assert (chosen.strategy, chosen.collision, chosen.dpp, chosen.weights) == ("adaptive", True, True, True)
+
+
+def test_the_least_and_the_largest_values_are_allowed() -> None:
+    CollisionSettings(alpha=1e-9, hops=1, neighbours=1, mixup=0, clusterings=1, hidden=0, steps=0, learning_rate=1e-9)
+    WeightSettings(temperature=1e-9)
+    RivalSettings(share=1e-9, concentration=0.0, positive_prior=0.0, quantile=0.0)
+    RivalSettings(share=1.0)
+
+
+def test_the_defaults_are_those_that_were_chosen() -> None:
+    assert CollisionSettings() == CollisionSettings(
+        alpha=1.5, hops=1, neighbours=4, mixup=4, evidence="consensus", clusterings=20, hidden=0, steps=5,
+        learning_rate=4.0,
+    )  # fmt: skip
+    assert WeightSettings() == WeightSettings(temperature=2.0, form="softplus")
+    assert RivalSettings() == RivalSettings(share=0.5, concentration=0.5, positive_prior=0.1, quantile=0.1)
+    assert SamplingSettings().near_negatives

@@ -110,7 +110,9 @@ def test_the_oracle_keeps_other_classes_only_and_has_no_name() -> None:
     batch = candidates()
     pairs = Oracle(SamplingSettings(), labels)(batch)
     named = labels[batch.query_nodes]
-    assert torch.equal(pairs.negatives, named.unsqueeze(-1) != named.unsqueeze(-2))
+    same = named.unsqueeze(-1) == named.unsqueeze(-2)
+    assert torch.equal(pairs.negatives, ~same)
+    assert torch.equal(pairs.positives, same & ~torch.eye(12, dtype=torch.bool))
     assert "oracle" not in STRATEGIES.names()
 
 

@@ -19,12 +19,13 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from nodewise.baselines.inputs import Inputs
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.core.runs import RunFolder
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
 from nodewise.training.device import choose_device
+from nodewise.training.settings import MOST_RATE
 from nodewise.training.tensorfile import write_tensors
 
 
@@ -59,6 +60,8 @@ class Baseline(ABC):
         self.settings = settings if settings is not None else self.settings_class()
         self.seed = seed
         self.device = device
+        if not (rate := getattr(self.settings, "learning_rate", 0.0)) <= MOST_RATE:
+            raise InputError(f"learning_rate is {rate:g}; it must be at most {MOST_RATE:g}")
 
     @classmethod
     def settings_for(cls, dataset: str) -> Any:
@@ -96,6 +99,8 @@ class Embedder(Baseline):
 
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
         vectors = self._embed(inputs, watch).detach().to("cpu", torch.float32).contiguous()
+        if not vectors.isfinite().all():
+            raise NodewiseError("training went astray: the vectors are not finite; lower learning_rate")
         self.embeddings_ = Embeddings(inputs.graph.ids, vectors.numpy())
 
     @abstractmethod

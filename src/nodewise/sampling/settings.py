@@ -49,7 +49,7 @@ class CollisionSettings:
         ):
             if getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least {least}")
-        if self.learning_rate <= 0:
+        if not self.learning_rate > 0:
             raise InputError(f"learning_rate is {self.learning_rate:g}; it must be above 0")
 
 
@@ -66,7 +66,7 @@ class WeightSettings:
     form: Literal["clamped", "softplus"] = "softplus"
 
     def __post_init__(self) -> None:
-        if self.temperature <= 0:
+        if not self.temperature > 0:
             raise InputError(f"the weights' temperature is {self.temperature:g}; it must be above 0")
 
 
@@ -89,7 +89,7 @@ class RivalSettings:
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
             raise InputError(f"share is {self.share:g}; it must be in (0, 1]")
-        if self.concentration < 0:
+        if not self.concentration >= 0:
             raise InputError(f"concentration is {self.concentration:g}; it must not be negative")
         for name in ("positive_prior", "quantile"):
             if not 0 <= getattr(self, name) < 1:

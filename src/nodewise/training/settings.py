@@ -54,11 +54,11 @@ class TrainingSettings:
         ):
             if getattr(self, name) < least:
                 raise InputError(f"training.{name} is {getattr(self, name)}; it must be at least {least}")
-        if not (0 < self.learning_rate <= MOST_RATE and 0 <= self.weight_decay < math.inf):
-            raise InputError(
-                f"training.learning_rate is {self.learning_rate:g}, training.weight_decay {self.weight_decay:g}; the "
-                f"first must be above 0 and at most {MOST_RATE:g}, the second not negative and finite"
-            )
+        if not 0 < self.learning_rate <= MOST_RATE:
+            rule = f"it must be above 0 and at most {MOST_RATE:g}"
+            raise InputError(f"training.learning_rate is {self.learning_rate:g}; {rule}")
+        if not 0 <= self.weight_decay < math.inf:
+            raise InputError(f"training.weight_decay is {self.weight_decay:g}; it must be finite and not negative")
 
 
 @dataclass(frozen=True)
