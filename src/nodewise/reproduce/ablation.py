@@ -1,7 +1,7 @@
 """The ablation (RQ2): the method with all, each and none of its three parts, on equal seeds.
 
 Each data set has two committed configs: the one found for the full method, under which every row is run, and the one
-found for the plain loss with the same tuning budget, which is the row 'without all (tuned)'.
+tuned for the plain loss, which is the row 'without all (tuned)'.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOTES_BELOW = (
     SPLIT_NOTE,
     "Gain: over 'without all', paired over equal seeds, with a 95% t interval; one whose interval holds zero is within "
     "noise. Gap: measured minus printed.",
-    f"'{TUNED_PLAIN}' has settings of its own, found with the same tuning budget; the other rows share the "
+    f"'{TUNED_PLAIN}' has settings of its own, tuned as `results/tuning` says; the other rows share the "
     f"full method's. '{RANDOM}' is the full method's encoder before its first step.",
     NOTES[OURS],
     ORACLE_NOTE,

@@ -57,7 +57,7 @@ class Setup:
         return self._reduced(self._committed(f"{dataset}.toml"))
 
     def ours_plain(self, dataset: str) -> Settings:
-        """Return the settings found for the plain loss on a data set with the same tuning budget."""
+        """Return the settings found for the plain loss on a data set."""
         settings = self._committed(f"plain/{dataset}.toml")
         off = replace(settings.sampling, collision=False, dpp=False, weights=False)
         return self._reduced(replace(settings, sampling=off))
