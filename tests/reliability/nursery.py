@@ -140,10 +140,10 @@ def _child(order: dict[str, Any], stderr: int, counter: int) -> None:
     _count_operations(order.get("die_at"), lambda done: os.pwrite(counter, str(done).encode(), 0) and None)
     if "signal_at" in order:
         number, step = order["signal_at"]
-        if number not in (signal.SIGINT, signal.SIGKILL):
-            signal.signal(
-                number, signal.SIG_DFL
-            )  # the tests may run under nohup, which ignores SIGHUP for its children
+        # Under nohup, or in the background of a shell, the tests' own processes ignore some signals.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for ignored in (signal.SIGHUP, signal.SIGTERM):
+            signal.signal(ignored, signal.SIG_DFL)
         _signal_before_step(number, step)
     run()
 
