@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from nodewise.data.graph import Graph
-from nodewise.views.sparse import csr_tensor
+from nodewise.views.sparse import csr_of, csr_tensor
 from nodewise.views.topology import Topology
 
 
@@ -41,8 +41,7 @@ class Inputs:
         found: Any = self.graph.features
         if isinstance(found, np.ndarray):
             return torch.from_numpy(np.ascontiguousarray(found)).to(self.device)
-        indptr, indices = (torch.as_tensor(part, dtype=torch.int64) for part in (found.indptr, found.indices))
-        return csr_tensor(indptr, indices, torch.as_tensor(found.data), found.shape).to(self.device)
+        return csr_of(found, self.device)
 
     @cached_property
     def dense_x(self) -> Tensor:

@@ -1,8 +1,7 @@
-"""Sparse products whose gradients cost as much as the products.
+"""torch_geometric's layers on sparse products whose gradients cost as much as the products.
 
-torch's gradient of a product with a CSR matrix multiplies by its transpose, which it sorts out anew every time: some
-forty times the CPU time of the product itself for the features of Cora. A normalised adjacency is its own transpose,
-and the transpose of the features is the same every epoch, up to the values that dropout leaves.
+A normalised adjacency is its own transpose, and the transpose of the features is the same every epoch, up to the
+values that dropout leaves.
 """
 
 from __future__ import annotations
@@ -11,30 +10,16 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import Function
 from torch.nn import functional
 from torch_geometric.nn import GCNConv, Linear
 from torch_geometric.nn.models import GCN
 
-from nodewise.views.sparse import csr_tensor
-
-
-class _Product(Function):
-    """matrix @ dense, of a CSR matrix that needs no gradient and its transpose."""
-
-    @staticmethod
-    def forward(ctx: Any, matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:
-        ctx.transpose = transpose
-        return matrix @ dense
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
-        return None, None, ctx.transpose @ gradients[0]
+from nodewise.views.sparse import csr_tensor, sparse_product
 
 
 def symmetric_product(matrix: Tensor, dense: Tensor) -> Tensor:
     """Return matrix @ dense for a symmetric CSR matrix (N, N) and a dense one (N, d)."""
-    return _multiply(matrix, matrix, dense)
+    return sparse_product(matrix, matrix, dense)
 
 
 class FeatureProduct:
@@ -48,7 +33,7 @@ class FeatureProduct:
         """Return x W^T (N, d) of features (N, F), dense or CSR, and weights W (d, F)."""
         if x.layout == torch.strided:
             return functional.linear(x, weight)
-        return _multiply(x, self._transposed(x), weight.t())
+        return sparse_product(x, self._transposed(x), weight.t())
 
     def _transposed(self, x: Tensor) -> Tensor:
         # The columns are kept, so no other tensor can have come to lie where they are.
@@ -93,8 +78,3 @@ class Convolutions(GCN):  # type: ignore[misc]  # torch_geometric is not typed
     def init_conv(self, in_channels: int, out_channels: int, **options: Any) -> Convolution:
         """Return one layer."""
         return Convolution(in_channels, out_channels, **options)
-
-
-def _multiply(matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:
-    product: Tensor = _Product.apply(matrix, transpose, dense)  # type: ignore[no-untyped-call]
-    return product

@@ -15,32 +15,9 @@ import torch
 from torch import Tensor
 
 from nodewise.data.graph import Graph
-from nodewise.views.sparse import csr_tensor
+from nodewise.views.sparse import csr_of, sparse_product
 
 _CHUNK = 1 << 18
-
-
-class _SparseTimesDense(torch.autograd.Function):
-    """X W with the gradient X^T G taken from a stored transpose; X itself needs no gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, matrix: Tensor, transposed: Tensor, weight: Tensor) -> Tensor:
-        ctx.save_for_backward(transposed)
-        return matrix @ weight
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
-        (transposed,) = ctx.saved_tensors
-        return None, None, transposed @ grads[0].contiguous()
-
-
-def _csr(matrix: Any, device: torch.device | str) -> Tensor:
-    return csr_tensor(
-        torch.as_tensor(matrix.indptr, dtype=torch.int64),
-        torch.as_tensor(matrix.indices, dtype=torch.int64),
-        torch.as_tensor(matrix.data, dtype=torch.float32),
-        matrix.shape,
-    ).to(device)
 
 
 class Features:
@@ -62,7 +39,7 @@ class Features:
 
     def _tensors(self, matrix: Any) -> tuple[Tensor, Tensor | None]:
         if self._sparse:
-            return _csr(matrix, self.device), _csr(matrix.T.tocsr(), self.device)
+            return csr_of(matrix, self.device), csr_of(matrix.T.tocsr(), self.device)
         return torch.as_tensor(np.ascontiguousarray(matrix)).to(self.device, torch.float32), None
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
@@ -106,7 +83,7 @@ class Features:
     def _rows_of(self, start: int, end: int) -> tuple[Tensor, Tensor | None]:
         """Return some rows as they are for a product without gradient, which needs no transpose."""
         rows = self._host[start:end]
-        return (_csr(rows, self.device), None) if self._sparse else self._tensors(rows)
+        return (csr_of(rows, self.device), None) if self._sparse else self._tensors(rows)
 
     def rows_times(self, nodes: Tensor, weight: Tensor) -> Tensor:
         """Return x_j W_s for the nodes of every stacked run s.
@@ -153,5 +130,4 @@ def _times(parts: tuple[Tensor, Tensor | None], weight: Tensor) -> Tensor:
     if transposed is None:
         return matrix @ weight
     with torch.autocast(weight.device.type, enabled=False):  # sparse products in half precision crash torch
-        product: Tensor = _SparseTimesDense.apply(matrix, transposed, weight)  # type: ignore[no-untyped-call]
-    return product
+        return sparse_product(matrix, transposed, weight)
