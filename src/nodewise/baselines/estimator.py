@@ -24,6 +24,7 @@ from nodewise.core.progress import Progress, SilentProgress
 from nodewise.core.runs import RunFolder
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
+from nodewise.data.validate import require_features
 from nodewise.training.device import choose_device
 from nodewise.training.settings import MOST_RATE
 from nodewise.training.tensorfile import write_tensors
@@ -178,11 +179,7 @@ class InductiveEmbedder(Embedder):
     def transform(self, graph: Graph) -> Embeddings:
         """Embed the nodes of any graph with the same features, seen in training or not."""
         self._require_fit()
-        if graph.num_features != self.num_features_:
-            raise InputError(
-                f"{graph.name} has {graph.num_features} features, but the model was trained on {self.num_features_}; "
-                "give the new nodes the same features in the same order"
-            )
+        require_features(graph, self.num_features_)
         device = choose_device(self.device)
         self.network_.to(device)
         with seeded(self.seed, device):

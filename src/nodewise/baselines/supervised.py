@@ -18,6 +18,7 @@ from nodewise.baselines.estimator import Watch
 from nodewise.baselines.inputs import Inputs
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.data.graph import Graph
+from nodewise.data.validate import require_features
 from nodewise.training.device import choose_device
 
 
@@ -158,11 +159,7 @@ class NetworkClassifier(Classifier):
         """Return class probabilities (N, C) of the nodes of any graph with the same features."""
         if not hasattr(self, "network_"):
             raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first")
-        if graph.num_features != self.num_features_:
-            raise InputError(
-                f"{graph.name} has {graph.num_features} features, but the model was trained on {self.num_features_}; "
-                "give the new nodes the same features in the same order"
-            )
+        require_features(graph, self.num_features_)
         device = choose_device(self.device)
         self.network_.to(device)
         return self._probabilities(Inputs(graph, device)).to("cpu", torch.float32)

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from nodewise.data.graph import Graph
 
 
+def require_features(graph: Graph, expected: int) -> None:
+    """Refuse a graph whose nodes have another number of features than a model was trained on."""
+    if graph.num_features != expected:
+        raise InputError(
+            f"{graph.name} has {graph.num_features} features, but the model was trained on {expected}; "
+            "give the new nodes the same features in the same order"
+        )
+
+
 def check_graph(graph: Graph) -> None:
     """Refuse arrays that do not fit together; compiled code later trusts that they do."""
     for rule, holds in _rules(graph):

@@ -18,6 +18,7 @@ from nodewise.core.runs import RunFolder
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
 from nodewise.data.ids import NodeIds
+from nodewise.data.validate import require_features
 from nodewise.encoders.build import build_encoder
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
@@ -171,11 +172,7 @@ class NodeEmbedder:
     def _applied_to(self, graph: Graph) -> tuple[Encoder, torch.Tensor]:
         """Return the encoder and the seeds on the device, once it is sure that they can embed the graph."""
         self._require_fit()
-        if graph.num_features != self.num_features_:
-            raise InputError(
-                f"{graph.name} has {graph.num_features} features, but the model was trained on {self.num_features_}; "
-                "give the new nodes the same features in the same order"
-            )
+        require_features(graph, self.num_features_)
         device = choose_device(self.device)
         return self.encoder_.to(device), torch.tensor([self.seed], device=device)
 
