@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nodewise.baselines.classifier import Classifier
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
 from nodewise.data.synthetic import block_model
@@ -32,3 +33,11 @@ def accuracy(vectors: Any) -> float:
 def raw_accuracy() -> float:
     """Return what the features alone give."""
     return accuracy(planted(dense=True).features)
+
+
+def accuracy_of(classifier: Classifier, graph: Graph) -> float:
+    """Train a classifier on a graph's split; return the share of test nodes it gets right."""
+    assert graph.labels is not None
+    assert graph.split is not None
+    answers = classifier.fit(graph).predictions_.numpy()
+    return float(np.mean(answers[graph.split.test] == graph.labels[graph.split.test]))

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.baselines.planted import accuracy_of
 
 from nodewise.baselines.raw import RawFeatures
-from nodewise.baselines.score import test_accuracy as accuracy_of
 from nodewise.data.synthetic import block_model
 from nodewise.evaluation.presets import PRESETS
 from nodewise.evaluation.probe import linear_probe

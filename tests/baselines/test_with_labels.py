@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.baselines.planted import accuracy_of
 
-from nodewise.baselines.score import test_accuracy as accuracy_of
 from nodewise.core.errors import InputError
 from nodewise.data.graph import Graph
 from nodewise.data.synthetic import block_model

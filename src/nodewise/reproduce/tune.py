@@ -180,9 +180,6 @@ def _run_jobs(
     mine = [job for job in list(jobs)[share[0] :: share[1]] if job not in finished]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stage}-{share[0]}.jsonl"
-    if path.exists() and not path.read_bytes().endswith(b"\n"):
-        with path.open("a", encoding="utf-8") as file:
-            file.write("\n")  # a line cut off by a kill must not swallow the next
     _end_last_line(path)
     with (
         path.open("a", encoding="utf-8") as file,
