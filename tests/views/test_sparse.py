@@ -1,8 +1,9 @@
 import warnings
 
+import scipy.sparse as sp
 import torch
 
-from nodewise.views.sparse import csr_tensor
+from nodewise.views.sparse import csr_of, csr_tensor, sparse_product
 
 
 def test_rows_come_back_and_nobody_is_warned() -> None:
@@ -14,3 +15,14 @@ def test_rows_come_back_and_nobody_is_warned() -> None:
     assert matrix.layout == torch.sparse_csr
     assert torch.equal(matrix.to_dense(), expected)
     assert torch.equal(matrix @ torch.eye(4), expected)
+
+
+def test_a_product_and_its_gradient_are_those_of_dense_matrices() -> None:
+    matrix = sp.random(5, 7, density=0.4, format="csr", random_state=0, dtype="float64")
+    left, right = csr_of(matrix, "cpu"), csr_of(matrix.T.tocsr(), "cpu")
+    assert left.dtype == torch.float32
+    dense = torch.randn(7, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    weight = torch.arange(15.0).view(5, 3)
+    (sparse_product(left, right, dense) * weight).sum().backward()
+    assert torch.allclose(dense.grad, left.to_dense().T @ weight)
+    assert torch.allclose(sparse_product(left, right, dense), left.to_dense() @ dense)
