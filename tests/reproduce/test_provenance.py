@@ -47,3 +47,8 @@ def test_the_meter_sees_memory_that_is_gone_again() -> None:
     with Meter(torch.device("cpu")) as large:
         torch.ones(64, 2**20)
     assert large.peak_mb > small.peak_mb + 200
+
+
+def test_a_copied_tree_is_told_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NODEWISE_COMMIT", "abc1234")
+    assert commit.__wrapped__() == "abc1234"

@@ -13,7 +13,9 @@ import torch
 from nodewise.core.errors import InputError
 from nodewise.data.graph import Graph
 from nodewise.data.synthetic import block_model
+from nodewise.evaluation.redrawn import redrawn_splits
 from nodewise.reproduce import tune
+from nodewise.reproduce.parallel import Turns
 from nodewise.reproduce.space import Space
 from nodewise.reproduce.tune import confirm, ranking, read_trials, run_trial, search, without_test_labels
 
@@ -62,12 +64,13 @@ def test_test_labels_are_removed_and_others_kept() -> None:
         without_test_labels(replace(GRAPH, split=None))
 
 
-def test_test_labels_change_nothing_of_what_is_chosen(tmp_path: Path) -> None:
+@pytest.mark.parametrize("objective", ["validation", "crossval"])
+def test_test_labels_change_nothing_of_what_is_chosen(tmp_path: Path, objective: tune.Objective) -> None:
     chosen = []
     for seed in (0, 1):
         graph, folder = with_test_labels(GRAPH, seed), tmp_path / str(seed)
-        search(graph, folder, trials=2, runs=2, space=TINY, device=CPU)
-        confirm(graph, folder, top=1, runs=2, device=CPU)
+        search(graph, folder, trials=2, runs=2, space=TINY, objective=objective, device=CPU)
+        confirm(graph, folder, top=1, runs=2, objective=objective, device=CPU)
         chosen.append((lines(folder), lines(folder, "confirmed"), ranking(read_trials(folder, "confirmed"), "full")))
     assert chosen[0] == chosen[1]
     assert chosen[0][0]
@@ -79,6 +82,20 @@ def test_validation_labels_do_matter(tmp_path: Path) -> None:
     for name, graph in (("true", GRAPH), ("shuffled", replace(GRAPH, labels=shuffled))):
         search(graph, tmp_path / name, trials=1, runs=2, space=TINY, variants=["plain"], device=CPU)
     assert lines(tmp_path / "true") != lines(tmp_path / "shuffled")
+
+
+def test_redrawn_training_sets_are_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = without_test_labels(GRAPH)
+    settings, seeds = TINY.draw("plain", 0, 0), [1000, 1001]
+    together = run_trial(graph, settings, seeds, CPU, "crossval")
+    monkeypatch.setattr(tune, "REDRAWN", 1)
+    apart = []
+    for split in redrawn_splits(graph.split, graph.labels, 10):
+        monkeypatch.setattr(tune, "redrawn_splits", lambda *_, split=split: [split])
+        apart.append([outcome["scores"] for outcome in run_trial(graph, settings, seeds, CPU, "crossval")])
+    mean = np.mean(apart, axis=0)
+    assert np.allclose(mean, [outcome["scores"] for outcome in together], atol=2e-4)
+    assert np.std(apart, axis=0).max() > 0
 
 
 def test_links_need_no_labels(tmp_path: Path) -> None:
@@ -171,8 +188,14 @@ def test_a_line_that_was_cut_off_is_left_out_and_done_again(tmp_path: Path, coun
 
 
 def test_processes_share_the_trials_out(tmp_path: Path, counted: dict[str, Any]) -> None:
+    class Some(Turns):
+        """The turns that one of three processes happens to get."""
+
+        def __next__(self) -> int:
+            return 3 * super().__next__() + self.worker
+
     for worker in range(3):
-        search(GRAPH, tmp_path, trials=2, runs=1, space=TINY, device=CPU, share=(worker, 3))
+        search(GRAPH, tmp_path, trials=2, runs=1, space=TINY, device=CPU, turns=Some(worker))
     assert counted["run"] == 4
     assert len({(line["variant"], line["trial"]) for line in lines(tmp_path)}) == 4
     assert len(list(tmp_path.glob("trials-*.jsonl"))) == 3

@@ -10,7 +10,11 @@ from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
 from nodewise.core.jsonable import json_object
 
-CHOSEN_BY = {"validation": "validation accuracy (mvgrl probe)", "links": "AUC of the graph's own edges"}
+CHOSEN_BY = {
+    "validation": "validation accuracy (mvgrl probe)",
+    "crossval": "accuracy over redrawn training sets among training and validation nodes (mvgrl probe)",
+    "links": "AUC of the graph's own edges",
+}
 """The objectives, in words."""
 
 _IDENTITY = "search.json"

@@ -44,7 +44,12 @@ Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Fol
 Trials = Annotated[int, typer.Option("--trials", min=1, metavar="N", help="Settings to try, of each variant.")]
 RunsOption = Annotated[int, typer.Option("--runs", min=1, metavar="R", help="Encoder seeds of each trial.")]
 ObjectiveName = Annotated[
-    str, typer.Option("--objective", metavar="NAME", help="validation (accuracy), or links, which reads no labels.")
+    str,
+    typer.Option(
+        "--objective",
+        metavar="NAME",
+        help="validation (accuracy), crossval (training sets drawn again), or links, which reads no labels.",
+    ),
 ]
 SplitOption = Annotated[
     str, typer.Option("--split", metavar="SPLIT", help="Split of one's own labels, such as random:20x500x1000.")
@@ -119,7 +124,7 @@ def tune(
         "nodes": data.num_nodes,
         "edges": data.num_edges,
         "objective": objective,
-        "split": split if objective == "validation" else None,
+        "split": split if objective != "links" else None,
         "runs": runs,
         "space": space,
         "seed": seed,

@@ -21,7 +21,7 @@ from nodewise.data.graph import Graph
 from nodewise.reproduce.fitting import stackable
 from nodewise.reproduce.ledger import Ledger, Row, key_of
 from nodewise.reproduce.measure import KINDS
-from nodewise.reproduce.parallel import run_shares
+from nodewise.reproduce.parallel import Turns, run_shares
 from nodewise.reproduce.provenance import provenance
 from nodewise.reproduce.task import Task
 
@@ -84,13 +84,14 @@ class Grid:
         if jobs:
             run_shares(partial(self.work, list(jobs)), min(workers, len(jobs)), progress)
 
-    def work(self, jobs: list[Job], *, share: tuple[int, int], progress: Progress) -> None:
-        """Measure every W-th job, from the w-th on, for `share` = (w, W)."""
-        mine, graphs = jobs[share[0] :: share[1]], dict[str, Graph]()
-        with progress.stage(self.title, sum(len(job.seeds) for job in mine)) as bar:
-            for job in mine:
-                if time.time() > self.until:
+    def work(self, jobs: list[Job], *, turns: Turns, progress: Progress) -> None:
+        """Measure the jobs whose turn it is."""
+        graphs = dict[str, Graph]()
+        with progress.stage(self.title, sum(len(job.seeds) for job in jobs)) as bar:
+            for turn in turns:
+                if turn >= len(jobs) or time.time() > self.until:
                     return
+                job = jobs[turn]
                 name = job.task.dataset
                 if name not in graphs:
                     graphs[name] = self.load(name)

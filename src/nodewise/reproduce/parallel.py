@@ -1,10 +1,11 @@
-"""One job in several processes side by side, each doing its share, with one bar for all."""
+"""One job in several processes side by side, each taking the next free part, with one bar for all."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol
@@ -15,11 +16,33 @@ from nodewise.core.errors import NodewiseError
 from nodewise.core.progress import Progress, Stage
 
 
-class Work(Protocol):
-    """A job that can be shared: it opens one stage of progress and does every W-th part of it."""
+class Turns:
+    """The numbers of the parts that a process is to do, 0, 1, 2, ... without end; no two processes get the same.
 
-    def __call__(self, *, share: tuple[int, int], progress: Progress) -> None:
-        """Do the parts w, w + W, w + 2 W, ... for `share` = (w, W)."""
+    Parts differ in length by a factor of a hundred, so whoever is free takes the next one.
+    """
+
+    def __init__(self, worker: int = 0, taken: Any = None) -> None:
+        self.worker = worker
+        self._taken = taken  # a number that the processes share; None where there is one process
+        self._alone = count()
+
+    def __iter__(self) -> Iterator[int]:
+        return self
+
+    def __next__(self) -> int:
+        if self._taken is None:
+            return next(self._alone)
+        with self._taken.get_lock():
+            self._taken.value += 1
+            return int(self._taken.value) - 1
+
+
+class Work(Protocol):
+    """A job that can be shared: it opens one stage of progress for all parts and does those whose turn it gets."""
+
+    def __call__(self, *, turns: Turns, progress: Progress) -> None:
+        """Do the parts that `turns` names, until there are no more."""
 
 
 def run_shares(work: Work, workers: int, progress: Progress) -> None:
@@ -28,19 +51,20 @@ def run_shares(work: Work, workers: int, progress: Progress) -> None:
     The first error ends all of them. `work` must be picklable; CPU threads are divided among the processes.
     """
     if workers == 1:
-        work(share=(0, 1), progress=progress)
+        work(turns=Turns(), progress=progress)
         return
     context, threads = get_context("spawn"), max(1, torch.get_num_threads() // workers)
+    taken = context.Value("q", 0)
     processes: dict[Connection, Any] = {}
     try:
         for worker in range(workers):
             reader, writer = context.Pipe(duplex=False)
-            process = context.Process(target=_run, args=(work, (worker, workers), writer, threads), daemon=True)
+            process = context.Process(target=_run, args=(work, Turns(worker, taken), writer, threads), daemon=True)
             process.start()
             writer.close()  # ours; the end of the process closes the other, and the reader learns of it
             processes[reader] = process
         begun = [_receive(reader, processes[reader]) for reader in processes]
-        with progress.stage(begun[0][0], sum(total for _, total in begun)) as bar:
+        with progress.stage(*begun[0]) as bar:
             active = list(processes)
             while active:
                 ready = wait(active)
@@ -70,12 +94,12 @@ def _receive(reader: Connection, process: Any) -> Any:
     return message
 
 
-def _run(work: Work, share: tuple[int, int], writer: Connection, threads: int) -> None:
+def _run(work: Work, turns: Turns, writer: Connection, threads: int) -> None:
     # An interruption reaches every process of a terminal; the first one ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(threads)
     try:
-        work(share=share, progress=_Relay(writer))
+        work(turns=turns, progress=_Relay(writer))
     except BrokenPipeError:
         return  # the first process was killed: nobody is left to tell
     except NodewiseError as error:

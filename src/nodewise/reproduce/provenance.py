@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import time
@@ -20,8 +21,11 @@ from nodewise.core.version import __version__
 def commit() -> str:
     """Return the commit of the checkout this package is run from, with a plus if its code was changed since.
 
-    An installed package has no checkout; its version takes the commit's place.
+    An installed package has no checkout; its version takes the commit's place. Where the code was copied to a machine
+    without its repository, the environment variable NODEWISE_COMMIT names it.
     """
+    if named := os.environ.get("NODEWISE_COMMIT"):
+        return named
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return __version__

@@ -17,9 +17,9 @@ VARIANTS = ("full", "plain")
 
 PLAIN = ("sampling.collision=false", "sampling.dpp=false", "sampling.weights=false")
 
-LOOKS = (10, 20, 40, 80, 160)
+LOOKS = (20, 40, 80, 160, 320)
 
-EMBEDDINGS = tuple(product((0, 4, 10), (0.1, 0.3, 1.0, None)))
+EMBEDDINGS = tuple(product((2, 4, 10), (0.1, 0.3, 1.0)))
 """Pairs (embedding.propagation, embedding.length) that every look tries."""
 
 
@@ -74,31 +74,32 @@ WIDE = Space(
         "sampling.diversity.kernel": ("gaussian", "gaussian", "linear"),
         "sampling.weighting.temperature": (0.25, 0.5, 1.0, 2.0),
     },
-    steps=160,
+    steps=320,
 )
 
 NARROW = Space(
     common={
-        "views.length": (10, 25),
-        "encoder.layers": (1,),
+        "views.length": (10, 25, 40),
+        "encoder.layers": (1, 1, 1, 2),
         "encoder.readout": ("center", "mean"),
         "encoder.feature_mask": (0.2, 0.4, 0.6),
         "loss.score": ("cosine", "standardised"),
         "loss.temperature": (0.3, 0.5, 0.7, 1.0),
-        "training.learning_rate": (0.001, 0.002),
-        "training.batch_size": (1000,),
-        "embedding.teleport": (0.2, 0.3),
+        "training.learning_rate": (0.0005, 0.001, 0.002),
+        "training.batch_size": (500, 1000),
+        "embedding.teleport": (0.1, 0.2, 0.3),
     },
     sampler={
-        "loss.positives": ("pair", "pair", "set"),
-        "sampling.class_collision.alpha": (0.6, 0.8, 1.2),
-        "sampling.class_collision.steps": (3,),
-        "sampling.class_collision.clusterings": (40,),
+        "loss.positives": ("pair", "set"),
+        "sampling.class_collision.alpha": (0.6, 0.8, 1.0, 1.5, 2.0),
+        "sampling.class_collision.neighbours": (4, 8),
+        "sampling.class_collision.steps": (3, 5),
+        "sampling.class_collision.clusterings": (20, 40),
         "sampling.diversity.kernel": ("gaussian", "linear"),
         "sampling.weighting.temperature": (1.0, 2.0),
     },
-    steps=80,
+    steps=320,
 )
-"""A second round in the region that did well in the first: one layer, hidden features, little smoothing."""
+"""What did well in wide searches on citation graphs: mostly one layer, hidden features, no dropout, little smoothing."""
 
 SPACES = {"wide": WIDE, "narrow": NARROW}

@@ -24,15 +24,20 @@ from nodewise.core.progress import Progress, SilentProgress
 from nodewise.data.graph import Graph
 from nodewise.evaluation.links import link_prediction
 from nodewise.evaluation.probe import linear_probe
+from nodewise.evaluation.redrawn import redrawn_splits
 from nodewise.methods.embed import embed_nodes
 from nodewise.methods.settings import Settings
+from nodewise.reproduce.parallel import Turns
 from nodewise.reproduce.space import EMBEDDINGS, LOOKS, VARIANTS, WIDE, Space
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.step import Learner
 
-Objective = Literal["validation", "links"]
+Objective = Literal["validation", "crossval", "links"]
 
 FIRST_TUNING_SEED = 1000
+
+REDRAWN = 10
+"""Training sets that `crossval` draws."""
 
 _LOOKED_AT = ("training.steps", "embedding.propagation", "embedding.length")
 """What the outcomes of one trial differ in."""
@@ -104,8 +109,19 @@ def _scores(
         return np.array([link_prediction(one.cpu().numpy(), graph, seed=0).auc for one in vectors])
     assert graph.labels is not None
     assert graph.split is not None
-    result = linear_probe(vectors, graph.labels, graph.split, "mvgrl", dataset=graph.name, seed=seeds, device=device)
-    return result.val_accuracy[:, 0, 0]
+    splits = [graph.split]
+    if objective == "crossval":
+        splits = redrawn_splits(graph.split, graph.labels, REDRAWN)
+    found = linear_probe(
+        [one for one in vectors for _ in splits],
+        graph.labels,
+        splits * len(vectors),
+        "mvgrl",
+        dataset=graph.name,
+        seed=[seed for seed in seeds for _ in splits],
+        device=device,
+    )
+    return np.mean(found.val_accuracy[:, 0, 0].reshape(len(vectors), -1), axis=-1)
 
 
 def search(
@@ -119,20 +135,20 @@ def search(
     search_seed: int = 0,
     variants: Sequence[str] = VARIANTS,
     device: torch.device,
-    share: tuple[int, int] = (0, 1),
+    turns: Turns | None = None,
     until: float = math.inf,
     progress: Progress | None = None,
 ) -> None:
     """Run the trials that `folder` lacks, the variants in turn, and append each to `trials-*.jsonl`.
 
-    `share` (w, W) takes every W-th trial, for W processes side by side, each with a file of its own; `until` is
-    the clock time after which no trial begins.
+    `turns` shares the trials out among processes side by side, each with a file of its own; `until` is the clock time
+    after which no trial begins.
     """
     jobs = {
         (variant, number): space.draw(variant, number, search_seed) for number in range(trials) for variant in variants
     }
     seeds = [FIRST_TUNING_SEED + run for run in range(runs)]
-    _run_jobs(graph, folder, "trials", jobs, seeds, objective, device, share, until, progress)
+    _run_jobs(graph, folder, "trials", jobs, seeds, objective, device, turns or Turns(), until, progress)
 
 
 def confirm(
@@ -144,7 +160,7 @@ def confirm(
     objective: Objective = "validation",
     variants: Sequence[str] = VARIANTS,
     device: torch.device,
-    share: tuple[int, int] = (0, 1),
+    turns: Turns | None = None,
     until: float = math.inf,
     progress: Progress | None = None,
 ) -> None:
@@ -159,7 +175,7 @@ def confirm(
         for line in lines[:top]:
             jobs[variant, line["trial"]] = config.from_mapping(Settings, line["settings"], "trials.jsonl")
     seeds = [FIRST_TUNING_SEED + 100 + run for run in range(runs)]
-    _run_jobs(graph, folder, "confirmed", jobs, seeds, objective, device, share, until, progress)
+    _run_jobs(graph, folder, "confirmed", jobs, seeds, objective, device, turns or Turns(), until, progress)
 
 
 def _run_jobs(
@@ -170,24 +186,28 @@ def _run_jobs(
     seeds: list[int],
     objective: Objective,
     device: torch.device,
-    share: tuple[int, int],
+    turns: Turns,
     until: float,
     progress: Progress | None,
 ) -> None:
-    if objective == "validation":
+    if objective != "links":
         graph = without_test_labels(graph)
+    # Every process counts through the same list: what one has finished meanwhile is not another's turn anyway.
+    every = list(jobs)
     finished = {(line["variant"], line["trial"]) for line in read_trials(folder, stage)}
-    mine = [job for job in list(jobs)[share[0] :: share[1]] if job not in finished]
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{stage}-{share[0]}.jsonl"
+    path = folder / f"{stage}-{turns.worker}.jsonl"
     _end_last_line(path)
     with (
         path.open("a", encoding="utf-8") as file,
-        (progress or SilentProgress()).stage(stage, len(mine)) as bar,
+        (progress or SilentProgress()).stage(stage, len(set(every) - finished)) as bar,
     ):
-        for variant, number in mine:
-            if time.time() > until:
+        for turn in turns:
+            if turn >= len(every) or time.time() > until:
                 return
+            variant, number = every[turn]
+            if (variant, number) in finished:
+                continue
             began, settings = time.time(), jobs[variant, number]
             line = {
                 "variant": variant,
