@@ -121,7 +121,7 @@ def _scores(
         seed=[seed for seed in seeds for _ in splits],
         device=device,
     )
-    return np.mean(found.val_accuracy[:, 0, 0].reshape(len(vectors), -1), axis=-1)
+    return np.asarray(found.val_accuracy[:, 0, 0].reshape(len(vectors), -1).mean(-1))
 
 
 def search(
