@@ -31,7 +31,7 @@ def test_kmeans_is_lloyds_algorithm_from_distinct_random_points(steps: int) -> N
     points = blobs()
     start = points[rng.permutation(KEY, 200)[:6]]
     assert len({tuple(row) for row in start.tolist()}) == 6
-    found = kmeans(points, 6, steps, KEY)
+    found = kmeans(points.unsqueeze(0), torch.tensor([6]), steps, torch.tensor([KEY]))[0]
     if steps == 0:
         expected = torch.cdist(points, start).argmin(1).numpy()
     else:
@@ -44,9 +44,19 @@ def test_kmeans_is_lloyds_algorithm_from_distinct_random_points(steps: int) -> N
 
 
 def test_kmeans_with_as_many_clusters_as_points_or_equal_points() -> None:
-    points = blobs(7)
-    assert sorted(kmeans(points, 7, 3, KEY).tolist()) == list(range(7))
-    assert len(set(kmeans(torch.ones(9, 3), 4, 3, KEY).tolist())) == 1
+    key = torch.tensor([KEY])
+    assert sorted(kmeans(blobs(7).unsqueeze(0), torch.tensor([7]), 3, key)[0].tolist()) == list(range(7))
+    assert len(set(kmeans(torch.ones(1, 9, 3), torch.tensor([4]), 3, key)[0].tolist())) == 1
+
+
+def test_sets_side_by_side_are_clustered_as_they_are_alone() -> None:
+    sets = torch.stack([blobs(), blobs().flip(-1), 2 * blobs(groups=9)])
+    numbers, keys = torch.tensor([3, 7, 5]), rng.fold(KEY, torch.arange(3))
+    together = kmeans(sets, numbers, 6, keys)
+    for place in range(3):
+        some = slice(place, place + 1)
+        assert torch.equal(together[some], kmeans(sets[some], numbers[some], 6, keys[some]))
+        assert set(together[place].tolist()) == set(range(int(numbers[place])))
 
 
 def test_descriptions_are_unit_vectors_whose_products_are_shares_of_agreement() -> None:
@@ -95,7 +105,7 @@ def test_projection_is_the_leading_part_of_a_singular_value_decomposition() -> N
     kept = rng.uniform(rng.fold(KEY, 0), torch.arange(80)) < 0.5
     weighted = torch.as_tensor(graph.features.toarray()) * features.inverse_document_frequency() * kept
     rows = torch.nn.functional.normalize(weighted, dim=-1)
-    found = evidence._principal(features, KEY)
+    found = evidence._principal(features, torch.tensor([KEY]))[0]
     # 64 components hold all of the 40 or so columns that are left, so distances are those of the whole.
     assert 25 < int(kept.sum()) < 55
     assert found.shape == (90, 64)
@@ -106,8 +116,31 @@ def test_projection_is_the_leading_part_of_a_singular_value_decomposition() -> N
 def test_the_size_of_the_features_does_not_matter(scale: float) -> None:
     graph = random_graph(90, 100, num_features=80, sparse=True, seed=1)
     scaled = Graph(graph.indptr, graph.indices, graph.features * np.float32(scale), graph.ids)
-    found, expected = (evidence._principal(Features(each), KEY) for each in (scaled, graph))
+    found, expected = (evidence._principal(Features(each), torch.tensor([KEY]))[0] for each in (scaled, graph))
     assert torch.allclose(found @ found.T, expected @ expected.T, atol=1e-4)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_copies_side_by_side_are_those_made_one_by_one(sparse: bool) -> None:
+    graph = random_graph(90, 300, num_features=80, sparse=sparse, seed=1)
+    features, topology, keys = Features(graph), Topology.of(graph), rng.fold(KEY, torch.arange(4))
+    together = evidence._principal(features, keys)
+    for place in range(4):
+        alone = evidence._principal(features, keys[place : place + 1])[0]
+        assert torch.allclose(together[place] @ together[place].T, alone @ alone.T, atol=1e-4)
+    clusters = evidence._cluster(features, topology, keys)
+    alone = torch.cat([evidence._cluster(features, topology, key.unsqueeze(0)) for key in keys])
+    assert (clusters == alone).double().mean() > 0.95  # rounding may send a node elsewhere
+
+
+def test_a_basis_is_orthonormal_and_spans_what_it_was_made_of() -> None:
+    generator = torch.Generator().manual_seed(1)
+    vectors = torch.randn(2, 40, 6, generator=generator) * torch.logspace(-3, 3, 6)
+    basis = evidence._orthonormal(vectors)
+    assert torch.allclose(basis.mT @ basis, torch.eye(6).expand(2, 6, 6), atol=1e-5)
+    rebuilt = basis @ (basis.mT @ vectors)
+    assert ((rebuilt - vectors).norm(dim=1) / vectors.norm(dim=1)).max() < 1e-5
+    assert evidence._orthonormal(torch.zeros(1, 5, 2)).isfinite().all()
 
 
 def test_thinning_keeps_edges_whole_and_about_seven_in_ten() -> None:

@@ -72,9 +72,9 @@ class Features:
         return torch.as_tensor(np.log((1 + self.shape[0]) / (1 + present)) + 1, dtype=torch.float32).to(self.device)
 
     def row_norms(self, column_scale: Tensor) -> Tensor:
-        """Return the lengths (N,) of the rows of X with columns scaled by (F,)."""
+        """Return the lengths (N,) of the rows of X with columns scaled by (F,); (N, G) for G scales (F, G)."""
         squares = column_scale.square().cpu().numpy()
-        lengths = np.empty(self.shape[0], np.float32)
+        lengths = np.empty((self.shape[0], *squares.shape[1:]), np.float32)
         for start, end in self._blocks():
             rows = self._host[start:end].astype(np.float32, copy=False)
             lengths[start:end] = np.sqrt((rows.power(2) if self._sparse else np.square(rows)) @ squares)

@@ -56,6 +56,9 @@ def log_ratio(
     candidates = (candidates - centre) * scale
     members = (members - centre.unsqueeze(-3)) * scale.unsqueeze(-1)
     balance = _balance(near, members.shape[-2])
+    if not hidden:
+        networks = [_initial(nodes, candidates.shape[-1], 0, rng.fold(key, int(sign > 0))) for sign in (1.0, -1.0)]
+        return _fit_linear(networks, candidates, members, near, balance, steps, learning_rate)
     logits = []
     for sign in (1.0, -1.0):
         network = _initial(nodes, candidates.shape[-1], hidden, rng.fold(key, int(sign > 0)))
@@ -68,6 +71,46 @@ def log_ratio(
             network = [p.detach() - learning_rate * g for p, g in zip(network, gradients, strict=True)]
         logits.append(_forward(network, candidates))
     return torch.nn.functional.logsigmoid(logits[0]) - torch.nn.functional.logsigmoid(logits[1])
+
+
+def _fit_linear(
+    networks: list[list[Tensor]],
+    candidates: Tensor,
+    members: Tensor,
+    near: Tensor,
+    balance: tuple[Tensor, Tensor],
+    steps: int,
+    learning_rate: float,
+) -> Tensor:
+    """Fit linear F+ and F- side by side and return the log ratio; the gradient of a logistic loss needs no tape.
+
+    The slow twin is the loop for networks with a hidden layer: with F(z) = w . z + b, a weight c and a target t the
+    gradient with respect to F(z) is c (sigmoid F(z) - t).
+    """
+    runs, queries, count = near.shape
+    weight = torch.cat([network[0] for network in networks], dim=1)  # (S, 2B, r), those of F+ first
+    bias = torch.cat([network[1] for network in networks], dim=1).unsqueeze(-1)
+    positive, negative = balance
+    importance = torch.where(near, positive.unsqueeze(-1), negative.unsqueeze(-1)).repeat(1, 2, 1)
+    shared = importance * torch.cat([near, ~near], dim=1)  # c t
+    own = torch.stack([positive, torch.zeros_like(positive)], dim=2).flatten(0, 1).unsqueeze(-1)  # c t of members
+    own_importance = positive.flatten().view(-1, 1, 1)
+    grouped = members.flatten(0, 1)  # (S B, P, r)
+
+    def by_query(rows: Tensor) -> Tensor:
+        """Bring F+ and F- of a query together: (S, 2B, x) -> (S B, 2, x)."""
+        return rows.view(runs, 2, queries, -1).transpose(1, 2).reshape(runs * queries, 2, -1)
+
+    for _ in range(steps):
+        error = torch.baddbmm(bias, weight, candidates.mT).sigmoid_().mul_(importance).sub_(shared)
+        logits = torch.baddbmm(by_query(bias), by_query(weight), grouped.mT)
+        own_error = logits.sigmoid_().mul_(own_importance).sub_(own)
+        own_slope = torch.bmm(own_error, grouped).view(runs, queries, 2, -1).transpose(1, 2).reshape(weight.shape)
+        own_sum = own_error.sum(-1).view(runs, queries, 2).transpose(1, 2).reshape(bias.shape)
+        weight = torch.baddbmm(weight - learning_rate * own_slope, error, candidates, alpha=-learning_rate)
+        bias = bias - learning_rate * (error.sum(-1, keepdim=True) + own_sum)
+    logits = torch.nn.functional.logsigmoid(torch.baddbmm(bias, weight, candidates.mT)).view(runs, 2, queries, count)
+    return logits[:, 0] - logits[:, 1]
 
 
 def _balance(near: Tensor, members: int) -> tuple[Tensor, Tensor]:

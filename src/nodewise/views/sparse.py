@@ -17,6 +17,8 @@ def csr_tensor(indptr: Tensor, indices: Tensor, values: Tensor, size: tuple[int,
     """Return a sparse CSR tensor of rows that are known to be well-formed."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+        # torch 2.11 on CUDA calls the checks implicitly disabled even where they are disabled explicitly.
+        warnings.filterwarnings("ignore", message="Sparse invariant checks are implicitly disabled")
         return torch.sparse_csr_tensor(indptr, indices, values, size=size, check_invariants=False)
 
 

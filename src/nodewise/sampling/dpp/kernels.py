@@ -17,6 +17,9 @@ from torch import Tensor
 
 from nodewise.core import rng
 from nodewise.core.errors import InputError
+from nodewise.sampling.dpp.inverse import inverse_of_many
+
+_MANY = 3
 
 
 def squared_distances(points: Tensor) -> Tensor:
@@ -82,9 +85,7 @@ def shifted_cholesky(likelihood: Tensor) -> Tensor:
 def marginal_kernel(likelihood: Tensor) -> Tensor:
     """Return K = L (L + I)^-1 = I - (L + I)^-1, through one Cholesky factorisation. Shapes (..., M, M)."""
     if likelihood.is_cuda and likelihood.dim() > 2:
-        # One at a time: batched factorisations may go to MAGMA, which cannot be captured in a CUDA graph.
-        flat = likelihood.reshape(-1, *likelihood.shape[-2:])
-        return torch.stack([marginal_kernel(one) for one in flat]).reshape(likelihood.shape)
+        return _marginal_kernels(likelihood.reshape(-1, *likelihood.shape[-2:])).reshape(likelihood.shape)
     factor = shifted_cholesky(likelihood)
     if factor.is_cuda:
         # `cholesky_inverse` would make the host wait for its error codes.
@@ -95,6 +96,17 @@ def marginal_kernel(likelihood: Tensor) -> Tensor:
         kernel = torch.cholesky_inverse(factor).neg_()
     kernel.diagonal(dim1=-2, dim2=-1).add_(1.0)
     return kernel
+
+
+def _marginal_kernels(likelihoods: Tensor) -> Tensor:
+    """Return K of each of several likelihoods (T, M, M) on a GPU."""
+    if len(likelihoods) < _MANY:  # a library is faster on a single one, and is called without its batched versions
+        return torch.stack([marginal_kernel(one) for one in likelihoods])
+    shifted = likelihoods.to(torch.float64, copy=True)
+    shifted.diagonal(dim1=-2, dim2=-1).add_(1.0)
+    kernels = inverse_of_many(shifted).neg_()
+    kernels.diagonal(dim1=-2, dim2=-1).add_(1.0)
+    return kernels
 
 
 def literal_kernel(similarity: Tensor, iterations: int = 32) -> Tensor:
