@@ -19,6 +19,8 @@ from typing import overload
 import torch
 from torch import Tensor
 
+from nodewise.core.compilers import triton_is_installed
+
 _GOLDEN = 0x9E3779B97F4A7C15
 _MULTIPLIER_1 = 0xBF58476D1CE4E5B9
 _MULTIPLIER_2 = 0x94D049BB133111EB
@@ -42,6 +44,15 @@ def _shift_right(x: Tensor, bits: int) -> Tensor:
 
 
 def _mix(x: Tensor) -> Tensor:
+    if x.is_cuda and triton_is_installed():
+        from nodewise.core.triton_hash import mix_on_gpu
+
+        return mix_on_gpu(x)
+    return mix_in_torch(x)
+
+
+def mix_in_torch(x: Tensor) -> Tensor:
+    """Return the mixed bits of int64 numbers of any shape, on any device."""
     x = (x ^ _shift_right(x, 30)) * _signed(_MULTIPLIER_1)
     x = (x ^ _shift_right(x, 27)) * _signed(_MULTIPLIER_2)
     return x ^ _shift_right(x, 31)

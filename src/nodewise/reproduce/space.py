@@ -100,6 +100,6 @@ NARROW = Space(
     },
     steps=320,
 )
-"""What did well in wide searches on citation graphs: mostly one layer, hidden features, no dropout, little smoothing."""
+"""What did well in wide searches on citation graphs: mostly one layer, hidden features, no dropout."""
 
 SPACES = {"wide": WIDE, "narrow": NARROW}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nodewise.views import native
 from nodewise.views.topology import Topology
 
 
@@ -62,5 +63,14 @@ def normalise(edges: Tensor, mask: Tensor) -> Tensor:
 
 def induced_subgraphs(topology: Topology, walks: Tensor) -> Subgraphs:
     """Build the padded, normalised subgraph of each walk; walks (..., B, L) as from `random_walks`."""
+    if native.worthwhile(topology.device, walks[..., 0].numel()):
+        from nodewise.views.compiled import induce
+
+        return Subgraphs(*induce(topology, walks))
+    return subgraphs_in_torch(topology, walks)
+
+
+def subgraphs_in_torch(topology: Topology, walks: Tensor) -> Subgraphs:
+    """Look up every pair of nodes of all walks at once, on any device."""
     nodes, mask = distinct_nodes(walks)
     return Subgraphs(nodes, mask, normalise(induced_edges(topology, nodes, mask), mask))

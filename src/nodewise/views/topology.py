@@ -8,6 +8,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from nodewise.core.compilers import triton_is_installed
 from nodewise.data.graph import Graph
 from nodewise.views.sparse import csr_tensor
 
@@ -62,13 +63,20 @@ class Topology:
         return (self.degrees + 1).to(torch.float32).rsqrt()
 
     def has_edge(self, sources: Tensor, targets: Tensor) -> Tensor:
-        """Return, for broadcast tensors of nodes, whether each pair is joined by an edge.
-
-        Every pair is searched for in its row, all pairs at once. The number of rounds is that of the longest row, so
-        that shapes are static, and nothing beside the graph is held.
-        """
+        """Return, for broadcast tensors of nodes, whether each pair is joined by an edge."""
         if len(self.indices) == 0:
             return torch.zeros_like(sources + targets, dtype=torch.bool)
+        if sources.is_cuda and triton_is_installed():
+            from nodewise.views.triton_edges import edges_on_gpu
+
+            return edges_on_gpu(self.indptr, self.indices, sources, targets, self.longest_search)
+        return self.edges_in_torch(sources, targets)
+
+    def edges_in_torch(self, sources: Tensor, targets: Tensor) -> Tensor:
+        """Search for every pair in its row, all pairs at once, on any device; the graph must have an edge.
+
+        The number of rounds is that of the longest row: shapes are static, and nothing beside the graph is held.
+        """
         last, wanted = len(self.indices) - 1, targets.to(self.indices.dtype)
         place, end = self.indptr[sources], self.indptr[sources + 1]
         for bit in reversed(range(self.longest_search)):

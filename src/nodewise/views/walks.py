@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.views import native
 from nodewise.views.topology import Topology
 
 
@@ -38,6 +39,23 @@ def random_walks(
     Returns:
         int64 (..., B, length + 1), the nodes visited in order, the start first.
     """
+    if native.worthwhile(topology.device, starts.numel()):
+        from nodewise.views.compiled import walk
+
+        return walk(topology, starts, length, key, restart=restart, lazy=lazy)
+    return walks_in_torch(topology, starts, length, key, restart=restart, lazy=lazy)
+
+
+def walks_in_torch(
+    topology: Topology,
+    starts: Tensor,
+    length: int,
+    key: int | Tensor,
+    *,
+    restart: float = 0.0,
+    lazy: float = 0.0,
+) -> Tensor:
+    """Take the steps of `random_walks` for all walks at once, on any device."""
     streams = rng.fold(rng.fold(key, starts).unsqueeze(-1), torch.arange(1, length + 1, device=starts.device))
     # All random numbers of all steps at once: the loop below is then a handful of operations a step.
     draws = rng.bits(streams, torch.zeros_like(streams))

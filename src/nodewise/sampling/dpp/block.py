@@ -12,8 +12,6 @@ operations, which is also the readable version of the kernel.
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +19,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nodewise.core.compilers import triton_is_installed
+
 _CERTAIN = 1e-12
+
+
+def block_size(device: torch.device) -> int:
+    """Return how many items to decide in a row: on a GPU a smaller square stays in the registers of four warps."""
+    return 32 if device.type == "cuda" else 64
 
 
 class Eliminated(NamedTuple):
@@ -48,16 +53,11 @@ def eliminate_block(block: Tensor, uniforms: Tensor) -> Eliminated:
     """Decide the items of `block` (R, n, n) in order with `uniforms` (R, n), both float64."""
     if not block.is_cuda:
         return eliminate_block_numpy(block, uniforms)
-    if _triton_is_installed():
+    if triton_is_installed():
         from nodewise.sampling.dpp.triton_block import eliminate_block_triton
 
         return eliminate_block_triton(block, uniforms)
     return eliminate_block_torch(block, uniforms)
-
-
-@cache
-def _triton_is_installed() -> bool:
-    return find_spec("triton") is not None
 
 
 def eliminate_block_numpy(block: Tensor, uniforms: Tensor) -> Eliminated:

@@ -12,16 +12,17 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nodewise.sampling.dpp.block import away_from_ends, eliminate_block
+from nodewise.sampling.dpp.block import away_from_ends, block_size, eliminate_block
 
 
-def draw_from_marginal(kernel: Tensor, uniforms: Tensor, block: int = 64) -> Tensor:
+def draw_from_marginal(kernel: Tensor, uniforms: Tensor, block: int | None = None) -> Tensor:
     """Return draws (..., R, M), True where chosen, from kernels (..., M, M) and uniforms (..., R, M).
 
     Each kernel serves R draws. Blocked and left-looking: a block of columns is brought up to date by one
     matrix product with all columns before it, then decided item by item within its own square, and the rows
     below it are solved for by another product. No step waits for the device or depends on what was drawn.
     """
+    block = block or block_size(uniforms.device)
     lead, (draws, items) = uniforms.shape[:-2], uniforms.shape[-2:]
     kernel = kernel.double().reshape(-1, 1, items, items).expand(-1, draws, -1, -1)
     uniforms = away_from_ends(uniforms).reshape(-1, items)

@@ -24,17 +24,18 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nodewise.sampling.dpp.block import away_from_ends, eliminate_block
+from nodewise.sampling.dpp.block import away_from_ends, block_size, eliminate_block
 from nodewise.sampling.dpp.elimination import draw_from_marginal
 from nodewise.sampling.dpp.kernels import marginal_kernel, shifted_cholesky
 
 
-def draw_from_ensemble(likelihood: Tensor, uniforms: Tensor, block: int = 64) -> Tensor:
+def draw_from_ensemble(likelihood: Tensor, uniforms: Tensor, block: int | None = None) -> Tensor:
     """Return draws (..., R, M), True where chosen, from likelihoods (..., M, M) and uniforms (..., R, M).
 
     The number of chosen items shapes the work, which a CUDA device would have to wait for; there the same
     decisions are made by eliminating K.
     """
+    block = block or block_size(uniforms.device)
     if likelihood.is_cuda:
         kernel = marginal_kernel(likelihood).flip(-1, -2)
         return draw_from_marginal(kernel, uniforms.flip(-1), block).flip(-1)

@@ -11,11 +11,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nodewise.sampling.dpp.block import eliminate_block
+from nodewise.sampling.dpp.block import block_size, eliminate_block
 
 
-def inverse_of_many(matrices: Tensor, block: int = 64) -> Tensor:
+def inverse_of_many(matrices: Tensor, block: int | None = None) -> Tensor:
     """Return the inverses of positive definite matrices (T, M, M), float64."""
+    block = block or block_size(matrices.device)
     count, items = matrices.shape[:2]
     accept = torch.full((count, block), -1.0, dtype=torch.float64, device=matrices.device)
     scaled = torch.empty_like(matrices)  # L D below the diagonal blocks
