@@ -134,6 +134,7 @@ def on_cuda(
     times = fastest_calls(
         {
             "single_draw": lambda: single(x, u),
+            "single_draw_captured": captured(lambda: single(x, u)),
             "masked_draws": lambda: sample_negatives(x, mask, 3, settings, scale=scale),
             "kernel": lambda: similarity(x, settings),
             "marginal_kernel": lambda: marginal_kernel(likelihood),
@@ -146,6 +147,14 @@ def on_cuda(
         "cuda_first_call_ms": 1e3 * first,
     }
     return device | {f"cuda_{name}_ms": 1e3 * value for name, value in times.items()}
+
+
+def captured(call: Callable[[], object]) -> Callable[[], object]:
+    """Return the replay of a call that is recorded as a CUDA graph, the way training makes it."""
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph.replay
 
 
 def main() -> None:

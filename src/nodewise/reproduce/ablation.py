@@ -47,7 +47,8 @@ def variants(full: Settings, plain: Settings) -> dict[str, Settings]:
     for name, (collision, dpp, weights) in SWITCHES.items():
         rows[name] = replace(full, sampling=replace(full.sampling, collision=collision, dpp=dpp, weights=weights))
     rows[TUNED_PLAIN] = plain
-    rows[RANDOM] = replace(full, training=replace(full.training, steps=0))
+    # Nothing is sampled before the first step; without the switches no evidence is gathered for it either.
+    rows[RANDOM] = replace(rows["without all"], training=replace(full.training, steps=0))
     return rows
 
 
