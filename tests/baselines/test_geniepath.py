@@ -15,21 +15,23 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 def looped(network: GeniePathNetwork, x: np.ndarray, adjacency: np.ndarray) -> np.ndarray:
     """The paper's formulas, one node at a time."""
     weights = {name: value.detach().double().numpy() for name, value in network.state_dict().items()}
-    h = x @ weights["enter.weight"].T + weights["enter.bias"]
-    memory = np.zeros_like(h)
+    lengths = np.sqrt((x**2).sum(1))
+    h = x / np.where(lengths > 0, lengths, 1)[:, None] @ weights["enter.weight"].T + weights["enter.bias"]
+    state, memory = h, np.zeros_like(h)
     for t in range(len(network.layers)):
         w = {name.split(".")[2]: value for name, value in weights.items() if name.startswith(f"layers.{t}.")}
         forget, take, show, new = np.split(w["gates"], 4)
-        after, kept = np.zeros_like(h), np.zeros_like(h)
+        paths, after, kept = (np.zeros_like(h) for _ in range(3))
         for i in range(len(x)):
             near = [j for j in range(len(x)) if adjacency[i, j] or i == j]
             scores = [(w["attention"] @ np.tanh(w["receiver"] @ h[i] + w["sender"] @ h[j])).item() for j in near]
             shares = np.exp(scores) / np.exp(scores).sum()
-            m = np.tanh(w["mix"] @ sum(share * h[j] for share, j in zip(shares, near, strict=True)))
-            kept[i] = sigmoid(forget @ m) * memory[i] + sigmoid(take @ m) * np.tanh(new @ m)
-            after[i] = sigmoid(show @ m) * np.tanh(kept[i])
-        h, memory = after, kept
-    return np.asarray(h @ weights["leave.weight"].T + weights["leave.bias"])
+            paths[i] = np.tanh(w["mix"] @ sum(share * h[j] for share, j in zip(shares, near, strict=True)))
+            u = np.concatenate([paths[i], state[i]])
+            kept[i] = sigmoid(forget @ u) * memory[i] + sigmoid(take @ u) * np.tanh(new @ u)
+            after[i] = sigmoid(show @ u) * np.tanh(kept[i])
+        h, state, memory = paths, after, kept
+    return np.asarray(state @ weights["leave.weight"].T + weights["leave.bias"])
 
 
 def test_the_network_is_its_formula() -> None:

@@ -6,7 +6,7 @@ import torch
 from torch_geometric.nn import MixHopConv
 
 from nodewise.baselines.inputs import Inputs
-from nodewise.baselines.mixhop import MixHop, MixHopLayer, MixHopNetwork, MixHopSettings, unit_rows
+from nodewise.baselines.mixhop import MixHop, MixHopLayer, MixHopNetwork, MixHopSettings
 from nodewise.core.errors import InputError
 from nodewise.data.synthetic import block_model
 
@@ -62,11 +62,6 @@ def test_the_network_is_its_formula() -> None:
     wanted = looped_network(network, inputs.dense_x.double().numpy(), inputs.adjacency.to_dense().double().numpy())
     found = network(inputs.x, inputs.adjacency).detach().numpy()
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-
-
-def test_rows_of_length_one_dense_or_sparse(inputs: Inputs) -> None:
-    torch.testing.assert_close(unit_rows(inputs.x).to_dense(), unit_rows(inputs.dense_x))
-    torch.testing.assert_close(unit_rows(inputs.x).to_dense().norm(dim=1), torch.ones(40))
 
 
 def test_only_the_mixing_layers_are_penalised() -> None:

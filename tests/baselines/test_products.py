@@ -6,7 +6,7 @@ from torch_geometric.nn.models import GCN
 
 from nodewise.baselines.dropping import drop
 from nodewise.baselines.inputs import Inputs
-from nodewise.baselines.products import Convolutions, FeatureLinear, FeatureProduct, symmetric_product
+from nodewise.baselines.products import Convolutions, FeatureLinear, FeatureProduct, symmetric_product, unit_rows
 from nodewise.data.synthetic import block_model
 
 
@@ -23,6 +23,11 @@ def test_a_symmetric_product_and_its_gradient_are_those_of_dense_matrices(inputs
     (inputs.adjacency.to_dense() @ twin * weights).sum().backward()
     assert dense.grad is not None
     torch.testing.assert_close(dense.grad, twin.grad)
+
+
+def test_rows_of_length_one_dense_or_sparse(inputs: Inputs) -> None:
+    torch.testing.assert_close(unit_rows(inputs.x).to_dense(), unit_rows(inputs.dense_x))
+    torch.testing.assert_close(unit_rows(inputs.x).to_dense().norm(dim=1), torch.ones(60))
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.5])

@@ -23,10 +23,9 @@ from torch.nn import functional
 
 from nodewise.baselines.dropping import drop
 from nodewise.baselines.inputs import Inputs
-from nodewise.baselines.products import FeatureProduct, symmetric_product
+from nodewise.baselines.products import FeatureProduct, symmetric_product, unit_rows
 from nodewise.baselines.supervised import NetworkClassifier, TrainingSettings
 from nodewise.core.errors import InputError
-from nodewise.views.sparse import csr_tensor
 
 
 @dataclass(frozen=True)
@@ -91,16 +90,6 @@ class MixHopNetwork(nn.Module):
         hidden = functional.dropout(self.norm(self.first(x, adjacency)).relu(), self.settings.dropout, self.training)
         groups = self.last(hidden, adjacency).unflatten(1, (-1, self.num_classes))  # (N, groups, C)
         return torch.einsum("ngc,g->nc", groups, self.mix.softmax(0))
-
-
-def unit_rows(x: Tensor) -> Tensor:
-    """Return x with rows of length one; rows of zeros stay."""
-    if x.layout == torch.strided:
-        return functional.normalize(x)
-    rows = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow_indices().diff())
-    squares = x.values().new_zeros(x.shape[0]).index_add_(0, rows, x.values() ** 2)
-    values = x.values() * squares.clamp(min=1e-24).rsqrt()[rows]
-    return csr_tensor(x.crow_indices(), x.col_indices(), values, (x.shape[0], x.shape[1]))
 
 
 class MixHop(NetworkClassifier):

@@ -22,6 +22,16 @@ def symmetric_product(matrix: Tensor, dense: Tensor) -> Tensor:
     return sparse_product(matrix, matrix, dense)
 
 
+def unit_rows(x: Tensor) -> Tensor:
+    """Return x with rows of length one; rows of zeros stay."""
+    if x.layout == torch.strided:
+        return functional.normalize(x)
+    rows = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow_indices().diff())
+    squares = x.values().new_zeros(x.shape[0]).index_add_(0, rows, x.values() ** 2)
+    values = x.values() * squares.clamp(min=1e-24).rsqrt()[rows]
+    return csr_tensor(x.crow_indices(), x.col_indices(), values, (x.shape[0], x.shape[1]))
+
+
 class FeatureProduct:
     """Multiply features by weights, remembering how the features are transposed."""
 

@@ -45,6 +45,7 @@ def test_the_kernel_equals_its_twin_on_cuda() -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 def test_draws_on_cuda_equal_those_on_the_cpu_and_do_not_wait_for_the_device() -> None:
     from nodewise.core import rng
     from nodewise.sampling.dpp import DppSettings, sample_negatives
