@@ -129,3 +129,19 @@ def test_a_block_of_rows(sparse: bool, streamed: bool, monkeypatch: pytest.Monke
     right = numbers(7, 4)
     for start, end in ((0, 30), (0, 5), (11, 12), (25, 30)):
         assert torch.allclose(found.block_times(start, end, right), (matrix @ right)[start:end], atol=1e-6)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_gpu_computes_the_same(sparse: bool) -> None:
+    graph = random_graph(400, 40, num_features=7, sparse=sparse, seed=3)
+    here, there = Features(graph), Features(graph, "cuda")
+    scales, weight, nodes = numbers(7, 3), numbers(2, 7, 4), NODES
+    pairs = (
+        (here.inverse_document_frequency(), there.inverse_document_frequency()),
+        (here.row_norms(scales), there.row_norms(scales.cuda())),
+        (here.row_norms(scales[:, 0]), there.row_norms(scales[:, 0].cuda())),
+        (here.rows_times(nodes, weight), there.rows_times(nodes.cuda(), weight.cuda())),
+    )
+    for on_cpu, on_gpu in pairs:
+        assert torch.allclose(on_cpu, on_gpu.cpu(), atol=1e-5)

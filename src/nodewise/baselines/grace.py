@@ -18,6 +18,7 @@ from nodewise.baselines.descent import descend
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.grace_loss import grace_loss
 from nodewise.baselines.inputs import Inputs
+from nodewise.baselines.products import FeatureLinear
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class GraceNetwork(nn.Module):
         super().__init__()
         size = settings.dimension
         self.first, self.second = GCNConv(num_features, 2 * size), GCNConv(2 * size, size)
+        self.first.lin = FeatureLinear(num_features, 2 * size, bias=False)
         self.activation = nn.PReLU() if settings.activation == "prelu" else nn.ReLU()
         self.projection = nn.Sequential(
             nn.Linear(size, settings.projection), nn.ELU(), nn.Linear(settings.projection, size)

@@ -15,9 +15,11 @@ import torch
 from torch import Tensor
 
 from nodewise.data.graph import Graph
-from nodewise.views.sparse import csr_of, sparse_product
+from nodewise.views.sparse import csr_of, csr_tensor, sparse_product
 
 _CHUNK = 1 << 18
+_SHARE = 8
+"""A dense matrix of any height stays on a GPU if it takes no more than this part of its memory: one in so many."""
 
 
 class Features:
@@ -28,8 +30,8 @@ class Features:
         self.device = torch.device(device)
         self._host: Any = graph.features
         self._sparse: bool = sp.issparse(self._host)
-        # A large matrix stays on the host; each step brings the rows it needs.
-        small = self.shape[0] <= _CHUNK
+        # A large matrix stays on the host, and each step brings the rows it needs; a GPU may hold a dense one whole.
+        small = self.shape[0] <= _CHUNK or (not self._sparse and 4 * self._host.size <= _room(self.device))
         self._whole: tuple[Tensor, Tensor | None] | None = self._tensors(self._host) if small else None
 
     @property
@@ -65,6 +67,13 @@ class Features:
 
     def inverse_document_frequency(self) -> Tensor:
         """Return log((1 + N) / (1 + n_c)) + 1 of each column, n_c the rows in which it is not zero; (F,)."""
+        if self._whole is not None and self.device.type == "cuda":
+            matrix = self._whole[0]
+            if self._sparse:
+                counts = torch.bincount(matrix.col_indices()[matrix.values() != 0], minlength=self.shape[1])
+            else:
+                counts = torch.count_nonzero(matrix, 0)
+            return torch.log((1 + self.shape[0]) / (1 + counts)) + 1
         present = np.zeros(self.shape[1], np.int64)
         for start, end in self._blocks():
             rows = self._host[start:end]
@@ -73,6 +82,13 @@ class Features:
 
     def row_norms(self, column_scale: Tensor) -> Tensor:
         """Return the lengths (N,) of the rows of X with columns scaled by (F,); (N, G) for G scales (F, G)."""
+        if self._whole is not None and self.device.type == "cuda":
+            matrix, weights = self._whole[0], column_scale.square().reshape(self.shape[1], -1)
+            if self._sparse:
+                squared = csr_tensor(matrix.crow_indices(), matrix.col_indices(), matrix.values().square(), self.shape)
+            else:
+                squared = matrix.square()
+            return (squared @ weights).sqrt().view(self.shape[0], *column_scale.shape[1:])
         squares = column_scale.square().cpu().numpy()
         lengths = np.empty((self.shape[0], *squares.shape[1:]), np.float32)
         for start, end in self._blocks():
@@ -96,6 +112,10 @@ class Features:
             (S, ..., d).
         """
         runs, _, width = weight.shape
+        if nodes.is_cuda and self.on_device and not self._sparse and nodes.numel() < self.shape[0]:
+            assert self._whole is not None
+            rows = self._whole[0].index_select(0, nodes.flatten()).view(runs, -1, self.shape[1])
+            return torch.bmm(rows, weight).view(*nodes.shape, width)
         flat = weight.transpose(0, 1).reshape(self.shape[1], runs * width)
         # On a GPU shapes must not change from step to step; elsewhere a large graph is not multiplied for a few rows.
         if self._whole is not None and (nodes.is_cuda or nodes.numel() >= self.shape[0]):
@@ -123,6 +143,13 @@ class Features:
         if self._whole is not None and end - start == self.shape[0]:
             return self._whole[0] @ weight
         return self._rows_of(start, end)[0] @ weight
+
+
+def _room(device: torch.device) -> int:
+    """Return how many bytes of features a device may hold beside everything else."""
+    if device.type != "cuda":
+        return 0
+    return int(torch.cuda.get_device_properties(device).total_memory) // _SHARE
 
 
 def _times(parts: tuple[Tensor, Tensor | None], weight: Tensor) -> Tensor:
