@@ -158,7 +158,7 @@ def _run_tests(mutant: Mutant | None, tests: list[str]) -> None:
     try:
         import pytest
 
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
+        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
     finally:
         os._exit(code)
 
@@ -169,11 +169,15 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--minutes", type=float, default=60, help="try no more after so long")
     parser.add_argument("--seed", type=int, default=0, help="order in which mutants are tried")
+    parser.add_argument("--own", action="store_true", help="ask the test file of the same name alone, which is faster")
+    parser.add_argument("--skip", type=int, default=0, help="go on after so many, which an earlier run has tried")
     given = parser.parse_args()
     os.chdir(ROOT)
-    sys.path[:0] = [str(ROOT)]
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # a copy of the tree tests itself, not what is installed
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # no test here needs one, and each child would import them
     import pyarrow.parquet  # noqa: F401  # loaded once, for all children
+    import pytest  # noqa: F401
     import scipy.stats  # noqa: F401
     import sklearn.cluster  # noqa: F401
     import torch
@@ -182,17 +186,19 @@ def main() -> int:
     torch.set_num_threads(1)
     found = [mutant for path in given.files for mutant in mutants(path)]
     random.Random(given.seed).shuffle(found)
-    for stages in {str(tests_of(path)): tests_of(path) for path in given.files}.values():
-        for tests in stages:
-            if notices(None, tests):
-                raise SystemExit(f"these fail without any mutant: {' '.join(tests)}")
+    stages = {path: tests_of(path) for path in given.files}
+    if given.own:
+        stages = {path: [own] if own else [others] for path, (own, others) in stages.items()}
+    for tests in {tuple(sorted(file for stage in of_file for file in stage)) for of_file in stages.values()}:
+        if notices(None, list(tests)):
+            raise SystemExit(f"these fail without any mutant: {' '.join(tests)}")
     tried, survived, began = Counter[str](), Counter[str](), time.monotonic()
-    for mutant in found:
+    for mutant in found[given.skip :]:
         if time.monotonic() - began > 60 * given.minutes:
             break
         name = str(mutant.path)
         tried[name] += 1
-        if not any(notices(mutant, tests) for tests in tests_of(mutant.path)):
+        if not any(notices(mutant, tests) for tests in stages[mutant.path]):
             survived[name] += 1
             print(f"survived: {name}, line {mutant.line}: {mutant.change}", flush=True)
     possible = Counter(str(mutant.path) for mutant in found)

@@ -1,9 +1,10 @@
 """Run the tests on every Python and torch the metadata admits, as far as they can be installed here.
 
-    python scripts/test_matrix.py [--only NAME] [--tests PATH ...] [--keep]
+    python scripts/test_matrix.py [--only NAME] [--tests PATH ...] [--home FOLDER] [--keep]
 
-Each cell is an environment of its own under build/matrix, removed again unless --keep. A cell that cannot be
-installed is said so in the table and does not fail the run; a cell whose tests fail does.
+Each cell is an environment of its own under build/matrix or the folder given, removed again unless --keep; with the
+CUDA libraries that torch brings it takes 5 to 6 GB. A cell that cannot be installed is said so in the table and does
+not fail the run; a cell whose tests fail does.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-HOME = ROOT / "build" / "matrix"
 # Tools of `make check` test nothing here and would only have to be resolved.
 _TEST_TOOLS = ("dppy", "hypothesis", "networkx", "psutil", "pytest", "pytest-xdist")
 
@@ -89,7 +89,7 @@ def installed(python: Path) -> str:
     """Return the versions that the tests ran on."""
     code = (
         "import platform, importlib.metadata as m; "
-        "print('Python', platform.python_version(), *(f'{p} {m.version(p)}' for p in "
+        "print('Python ' + platform.python_version(), *(f'{p} {m.version(p)}' for p in "
         "('torch', 'torch_geometric', 'numpy', 'scipy', 'pyarrow')), sep=', ')"
     )
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
@@ -102,7 +102,7 @@ def run_tests(python: Path, tests: list[str], workers: str) -> tuple[bool, str]:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     lines = done.stdout.strip().splitlines() or done.stderr.strip().splitlines() or ["nothing was printed"]
     if done.returncode:
-        print("\n".join(lines[-40:]), file=sys.stderr)
+        print("\n".join(lines[-100:]), file=sys.stderr)
     return done.returncode == 0, lines[-1].strip("= ")
 
 
@@ -111,13 +111,14 @@ def main() -> int:
     parser.add_argument("--only", choices=[cell.name for cell in CELLS], action="append")
     parser.add_argument("--tests", nargs="*", default=[])
     parser.add_argument("--workers", default="2")
+    parser.add_argument("--home", type=Path, default=ROOT / "build" / "matrix", help="where to make the environments")
     parser.add_argument("--keep", action="store_true", help="keep the environments for the next time")
     given = parser.parse_args()
     failed = False
     for cell in CELLS:
         if given.only and cell.name not in given.only:
             continue
-        folder = HOME / cell.name
+        folder = given.home.resolve() / cell.name
         try:
             python = install(cell, folder)
         except CannotInstall as why:

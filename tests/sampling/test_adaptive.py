@@ -28,9 +28,10 @@ def test_all_switches_off_is_the_plain_loss() -> None:
     assert pairs.log_weights is None
 
 
-def test_collision_moves_what_the_ratio_says_and_the_neighbours() -> None:
-    batch, pairs = candidates(), choose(collision=True)
-    chosen = CollisionSettings()
+@pytest.mark.parametrize("hidden", [0, 3])
+def test_collision_moves_what_the_ratio_says_and_the_neighbours(hidden: int) -> None:
+    chosen = CollisionSettings(hidden=hidden, alpha=1.1)
+    batch, pairs = candidates(), choose(collision=True, class_collision=chosen)
     near = near_pairs(TOPOLOGY, batch.query_nodes, batch.key_nodes, 1)
     mixed = mixup(batch.members, chosen.mixup, rng.fold(batch.draw, 0), batch.query_nodes)
     ratio = log_ratio(
@@ -39,6 +40,7 @@ def test_collision_moves_what_the_ratio_says_and_the_neighbours() -> None:
         near,
         batch.query_nodes,
         rng.fold(batch.draw, 1),
+        hidden=hidden,
         steps=chosen.steps,
         learning_rate=chosen.learning_rate,
     )

@@ -29,6 +29,7 @@ def double(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("hidden", [0, 3])
 def test_two_networks_per_node_against_a_loop(hidden: int) -> None:
     points, members, near, nodes = batch()
+    near[0, 0] = torch.arange(12) != 3  # a single negative
     found = log_ratio(points, members, near, nodes, KEY, hidden=hidden, steps=4, learning_rate=0.7)
     for run in range(2):
         centre = points[run].mean(0)
@@ -66,6 +67,22 @@ def test_networks_are_independent_and_separately_initialised() -> None:
     plus, minus = (discriminators._initial(nodes, 6, 3, rng.fold(KEY, kind)) for kind in (1, 0))
     assert not torch.equal(plus[0], minus[0])
     assert len({tuple(row.flatten().tolist()) for row in plus[0][0]}) == 4
+
+
+@pytest.mark.parametrize(("hidden", "fans"), [(0, {0: 1 + 4}), (3, {0: 3 + 4, 2: 1 + 3})])
+def test_weights_begin_uniform_within_the_bounds_of_their_fans(hidden: int, fans: dict[int, int]) -> None:
+    network = discriminators._initial(torch.arange(5000), 4, hidden, KEY)
+    for place, tensor in enumerate(network):
+        bound = math.sqrt(6 / fans[place]) if place in fans else 0.0
+        assert tensor.max().item() == pytest.approx(bound, rel=0.01)
+        assert tensor.min().item() == pytest.approx(-bound, rel=0.01)
+
+
+@pytest.mark.usefixtures("double")
+def test_the_scale_of_the_points_does_not_matter() -> None:
+    points, members, near, nodes = batch()
+    tiny = log_ratio(1e-4 * points, 1e-4 * members, near, nodes, KEY)
+    assert torch.allclose(tiny, log_ratio(points, members, near, nodes, KEY), atol=1e-9)
 
 
 def test_it_tells_planted_groups_apart() -> None:

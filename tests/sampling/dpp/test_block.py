@@ -1,5 +1,6 @@
 import torch
 
+from nodewise.sampling.dpp import block
 from nodewise.sampling.dpp.block import away_from_ends, eliminate_block_numpy, eliminate_block_torch
 from nodewise.sampling.dpp.kernels import gaussian_kernel, marginal_kernel
 
@@ -33,6 +34,24 @@ def test_both_versions_equal_the_loop_and_factor_the_kernel(points, uniforms) ->
             signed = kernel - torch.diag_embed((~accepted).double())
             assert torch.allclose(inverse @ signed @ inverse.mT, torch.diag_embed(pivots), atol=1e-10)
             assert torch.equal(inverse.triu(1), torch.zeros_like(inverse))
+
+
+def test_one_or_two_draws_equal_the_same_among_others(points, uniforms) -> None:
+    kernel = marginal_kernel(4 * gaussian_kernel(torch.stack([points(9, 4, seed) for seed in range(5)])))
+    u = uniforms(5, 9)
+    together = eliminate_block_numpy(kernel, u)
+    for few in (slice(0, 1), slice(3, 4), slice(1, 3)):
+        part = eliminate_block_numpy(kernel[few], u[few])
+        assert torch.equal(part.accepted, together.accepted[few])
+        assert torch.allclose(part.pivots, together.pivots[few], rtol=1e-10)
+        assert torch.allclose(part.inverse, together.inverse[few], atol=1e-10)
+
+
+def test_on_a_cpu_the_numpy_version_decides(points, uniforms, monkeypatch) -> None:
+    calls = []
+    monkeypatch.setattr(block, "eliminate_block_numpy", lambda *given: calls.append(given) or "decided")
+    assert block.eliminate_block(points(4, 4).unsqueeze(0), uniforms(1, 4)) == "decided"
+    assert len(calls) == 1
 
 
 def test_inputs_are_left_alone(points, uniforms) -> None:

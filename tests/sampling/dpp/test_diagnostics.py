@@ -3,6 +3,7 @@ import math
 import pytest
 import torch
 
+from nodewise.core import rng
 from nodewise.sampling.dpp.diagnostics import (
     effective_rank,
     law_distance,
@@ -26,6 +27,18 @@ def test_ranks_of_known_spectra(points) -> None:
     assert participation_rank(likelihood).item() == pytest.approx(4.5**2 / (9 + 1 + 0.25))
 
 
+def test_ranks_do_not_depend_on_the_scale(points) -> None:
+    likelihood = gaussian_kernel(points(20, 3))
+    for rank in (effective_rank, participation_rank):
+        assert rank(1e-6 * likelihood).item() == pytest.approx(rank(likelihood).item())
+
+
+def test_a_likelihood_of_zeros_has_ranks_that_are_numbers() -> None:
+    zeros = torch.zeros(2, 7, 7, dtype=torch.float64)
+    assert effective_rank(zeros).tolist() == [1, 1]
+    assert participation_rank(zeros).tolist() == [0, 0]
+
+
 def test_the_cheap_rank_is_a_lower_bound(points) -> None:
     likelihood = torch.stack([gaussian_kernel(points(30, 4), width) for width in (0.2, 1.0, 3.0)])
     assert (participation_rank(likelihood) <= effective_rank(likelihood)).all()
@@ -42,6 +55,31 @@ def test_log_determinant_equals_a_loop(points) -> None:
             block = likelihood[run][rows][:, rows] + 1e-3 * torch.eye(len(rows), dtype=torch.float64)
             expected = math.log(float(torch.linalg.det(block)))
             assert result[run, draw].item() == pytest.approx(expected, abs=1e-10)
+
+
+def test_jitter_is_a_millionth_unless_told() -> None:
+    ones = torch.ones(6, 6, dtype=torch.float64)
+    result = log_determinant(ones, torch.ones(1, 6, dtype=torch.bool)).item()
+    assert result == pytest.approx(5 * math.log(1e-6) + math.log(6 + 1e-6), abs=1e-6)
+
+
+@pytest.mark.parametrize("draws", [1, 3])
+def test_the_gap_equals_a_loop_over_sets_of_the_smallest_hashes(points, draws: int) -> None:
+    likelihood = torch.stack([gaussian_kernel(points(12, 3, seed)) for seed in range(2)])
+    chosen = torch.stack([points(draws, 12, seed) > 0.5 for seed in (5, 6)])
+    gap = log_determinant_gap(likelihood, chosen, key=4)
+    assert gap.shape == (2,)
+    for run in range(2):
+        differences = []
+        for draw in range(draws):
+            names = range(draw * 12, draw * 12 + 12)
+            hashes = [int(rng.bits(4, torch.tensor([name]))) for name in names]
+            smallest = sorted(range(12), key=hashes.__getitem__)[: int(chosen[run, draw].sum())]
+            uniform = torch.zeros(1, 12, dtype=torch.bool)
+            uniform[0, smallest] = True
+            ours = log_determinant(likelihood[run], chosen[run, draw].unsqueeze(0))
+            differences.append(float(ours - log_determinant(likelihood[run], uniform)))
+        assert gap[run].item() == pytest.approx(sum(differences) / draws, abs=1e-9)
 
 
 def test_the_gap_shows_diversity_where_there_is_some_to_gain(points, uniforms) -> None:

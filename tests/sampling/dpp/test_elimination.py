@@ -75,6 +75,14 @@ def test_masked_items_are_never_and_duplicates_never_both_chosen(points, uniform
     assert not (draws[:, :20] & draws[:, 40:]).any()
 
 
+@pytest.mark.parametrize("block", [1, 2, 3])
+def test_neighbouring_duplicates_are_never_both_chosen(points, uniforms, block: int) -> None:
+    likelihood = 20 * gaussian_kernel(points(6, 3).repeat_interleave(2, dim=0))
+    draws = draw_from_marginal(marginal_kernel(likelihood), uniforms(500, 12), block)
+    assert draws.any(dim=0).all()
+    assert not (draws[:, ::2] & draws[:, 1::2]).any()
+
+
 def test_a_projection_kernel_gives_exactly_its_rank(points, uniforms) -> None:
     basis = torch.linalg.qr(points(60, 9)).Q
     assert (draw_from_marginal(basis @ basis.mT, uniforms(500, 60)).sum(-1) == 9).all()

@@ -60,6 +60,20 @@ def test_rank_deficient_kernels_give_sets_of_the_right_size(points, uniforms, si
         assert (draws.sum(-1) == size).all()
 
 
+def test_an_impossible_item_is_not_drawn_by_a_uniform_of_zero() -> None:
+    likelihood = torch.diag(torch.tensor([0.0, 1.0, 2.0, 0.0], dtype=torch.float64))
+    for uniform in (0.0, 1 - 2.0**-53):
+        pick = torch.full((1, 2), uniform, dtype=torch.float64)
+        drawn = draw_fixed_size(likelihood, torch.full((1, 4), 0.5, dtype=torch.float64), pick)
+        assert drawn.tolist() == [[False, True, True, False]]
+
+
+@pytest.mark.parametrize("factor", [1e-20, 1e20])
+def test_the_draw_does_not_depend_on_the_scale(points, uniforms, factor: float) -> None:
+    likelihood, select, pick = gaussian_kernel(points(15, 4)), uniforms(50, 15), uniforms(50, 6, seed=1)
+    assert torch.equal(draw_fixed_size(factor * likelihood, select, pick), draw_fixed_size(likelihood, select, pick))
+
+
 def test_duplicates_are_never_both_chosen_while_there_is_a_choice(points, uniforms) -> None:
     x = points(15, 4)
     draws = draw_fixed_size(gaussian_kernel(torch.cat([x, x])), uniforms(500, 30), uniforms(500, 6, seed=1))

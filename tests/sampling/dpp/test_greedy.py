@@ -23,9 +23,18 @@ def test_equals_the_naive_loop_over_determinants(points) -> None:
         assert greedy_map(likelihood, 8).tolist() == naive_greedy(likelihood, 8)
 
 
+@pytest.mark.parametrize("factor", [1e-9, 1e9])
+def test_the_order_does_not_depend_on_the_scale(points, factor: float) -> None:
+    likelihood = linear_kernel(points(20, 9))
+    assert torch.equal(greedy_map(factor * likelihood, 6), greedy_map(likelihood, 6))
+
+
 def test_batches_equal_single_calls(points) -> None:
-    likelihood = torch.stack([linear_kernel(points(20, 9, seed)) for seed in range(4)]).reshape(2, 2, 20, 20)
+    # Of very different scales: what is negligible in one is not in another.
+    likelihood = torch.stack([10.0 ** (-8 * seed) * linear_kernel(points(20, 9, seed)) for seed in range(4)])
+    likelihood = likelihood.reshape(2, 2, 20, 20)
     together = greedy_map(likelihood, 6)
+    assert together.dtype == torch.int64
     for i in range(2):
         for j in range(2):
             assert torch.equal(together[i, j], greedy_map(likelihood[i, j], 6))
@@ -41,6 +50,11 @@ def test_duplicates_come_last(points) -> None:
 def test_beyond_the_rank_items_stay_distinct(points, rank: int) -> None:
     likelihood = linear_kernel(points(15, rank)) if rank else torch.zeros(15, 15)
     assert sorted(greedy_map(likelihood, 15).tolist()) == list(range(15))
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_one_item_and_all_items_are_possible_sizes(points, size: int) -> None:
+    assert len(set(greedy_map(gaussian_kernel(points(5, 2)), size).tolist())) == size
 
 
 @pytest.mark.parametrize("size", [0, 6])

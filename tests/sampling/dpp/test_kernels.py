@@ -25,6 +25,13 @@ def test_gaussian_kernel_equals_a_double_loop(points) -> None:
             assert kernel[i, j].item() == pytest.approx(math.exp(-distance / (2 * 1.3**2)), rel=1e-12)
 
 
+def test_the_scale_of_the_points_is_that_of_the_bandwidth(points) -> None:
+    x = points(7, 3)
+    assert torch.allclose(gaussian_kernel(1e-6 * x, 1.3e-6), gaussian_kernel(x, 1.3), rtol=1e-9)
+    assert torch.allclose(gaussian_kernel(1e-6 * x), gaussian_kernel(x), rtol=1e-9)
+    assert torch.allclose(linear_kernel(1e-6 * x), linear_kernel(x), rtol=1e-9)
+
+
 def test_the_default_bandwidth_is_the_median_distance(points) -> None:
     x = points(51, 4)
     distances = sorted(float((x[i] - x[j]).norm()) for i in range(51) for j in range(i))
@@ -36,6 +43,12 @@ def test_the_default_bandwidth_is_the_median_distance(points) -> None:
 def test_a_sample_of_the_items_has_about_the_same_median(points) -> None:
     distances = squared_distances(points(1000, 4))
     assert median_bandwidth(distances).item() == pytest.approx(median_bandwidth(distances, 1000).item(), rel=0.05)
+
+
+def test_the_sample_is_128_items_evenly_spread(points) -> None:
+    distances = squared_distances(points(255, 4))
+    assert median_bandwidth(distances) == median_bandwidth(distances[::2, ::2], 1000)
+    assert median_bandwidth(distances) != median_bandwidth(distances, 127)
 
 
 def test_equal_rows_are_at_distance_zero_far_from_the_origin(points) -> None:
@@ -89,13 +102,21 @@ def test_scale_to_size_hits_the_expected_size(points, size: float) -> None:
     likelihood = torch.stack([gaussian_kernel(points(40, 6)), linear_kernel(points(40, 50))])
     scale = scale_to_size(likelihood, size)
     traces = marginal_kernel(likelihood * scale[:, None, None]).diagonal(dim1=-2, dim2=-1).sum(-1)
-    assert torch.allclose(traces, torch.full((2,), size, dtype=torch.float64), rtol=1e-6)
+    assert torch.allclose(traces, torch.full((2,), size, dtype=torch.float64), rtol=1e-10)
+
+
+@pytest.mark.parametrize("factor", [1e-9, 1e9])
+def test_scale_to_size_knows_no_scale_of_its_own(points, factor: float) -> None:
+    likelihood = gaussian_kernel(points(40, 6))
+    assert (scale_to_size(factor * likelihood, 7.0) * factor).item() == pytest.approx(
+        scale_to_size(likelihood, 7.0).item(), rel=1e-9
+    )
 
 
 def test_a_size_beyond_the_rank_gives_all_the_rank_has(points) -> None:
     likelihood = linear_kernel(points(40, 5))
     scale = scale_to_size(likelihood, 20.0)
-    assert torch.isfinite(scale)
+    assert scale.log().item() == pytest.approx(40.0, abs=1e-9)
     values = torch.linalg.eigvalsh(likelihood)[-5:] * scale
     assert (values / (values + 1)).sum().item() == pytest.approx(5.0, abs=1e-6)
 
@@ -112,8 +133,17 @@ def test_batches_equal_single_calls(points) -> None:
         batch = function(x)
         for one, row in zip(batch, x, strict=True):
             assert torch.allclose(one, function(row), atol=1e-14)
-    batch = literal_kernel(gaussian_kernel(x))
-    assert torch.allclose(batch[1], literal_kernel(gaussian_kernel(x[1])), atol=1e-12)
+    assert torch.equal(gaussian_kernel(x.unsqueeze(1)), gaussian_kernel(x).unsqueeze(1))
+    assert torch.allclose(literal_kernel(batch.unsqueeze(1)), literal_kernel(batch).unsqueeze(1), rtol=1e-12)
+
+
+def test_a_batch_may_hold_very_different_scales(points) -> None:
+    x = torch.stack([points(12, 3, seed) for seed in range(3)])
+    near_and_far = x * torch.tensor([1.0, 1e8, 1e-8])[:, None, None]
+    assert torch.allclose(gaussian_kernel(near_and_far), gaussian_kernel(x), rtol=1e-9)
+    similarity = gaussian_kernel(x) * torch.tensor([1.0, 1e12, 1e-12])[:, None, None]
+    for one, row in zip(literal_kernel(similarity), similarity, strict=True):
+        assert torch.allclose(one, literal_kernel(row), rtol=1e-12)
 
 
 @pytest.mark.parametrize("x", [torch.zeros(5, 3), torch.ones(5, 3), torch.ones(1, 3)])

@@ -4,6 +4,7 @@ import torch
 from nodewise.core import rng
 from nodewise.core.errors import InputError
 from nodewise.sampling.dpp import laws
+from nodewise.sampling.dpp.ensemble import draw_from_ensemble
 from nodewise.sampling.dpp.greedy import greedy_map
 from nodewise.sampling.dpp.kernels import gaussian_kernel, literal_kernel, marginal_kernel
 from nodewise.sampling.dpp.laws import sample_negatives
@@ -113,6 +114,23 @@ def test_a_query_keeps_the_same_set_whatever_the_chunk(points, settings: DppSett
     monkeypatch.setattr(laws, "_CHUNK_ENTRIES", 40 * 40 * 4)
     part = sample_negatives(x, mask[11:20], 9, settings, queries=names[11:20])
     assert torch.equal(part, whole[11:20])
+
+
+@pytest.mark.parametrize(("entries", "sizes"), [(None, [30]), (40 * 40 * 4, [4] * 7 + [2]), (1, [1] * 30)])
+def test_per_node_draws_for_as_many_queries_at_once_as_the_chunk_holds(
+    points, monkeypatch, entries: int | None, sizes: list[int]
+) -> None:
+    seen = []
+
+    def spy(likelihood: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
+        seen.append(likelihood.shape[-3])
+        return draw_from_ensemble(likelihood, uniforms)
+
+    monkeypatch.setattr(laws, "draw_from_ensemble", spy)
+    if entries is not None:
+        monkeypatch.setattr(laws, "_CHUNK_ENTRIES", entries)
+    sample_negatives(points(40, 4), masks(30, 40), 9, DppSettings(law="per_node"))
+    assert seen == sizes
 
 
 @pytest.mark.parametrize("law", ["shared", "literal", "per_node", "fixed"])

@@ -10,6 +10,8 @@ from nodewise.sampling.dpp.settings import DppSettings, fit_scale, similarity
     ("values", "message"),
     [
         ({"bandwidth": 0.0}, "bandwidth must be positive.*got 0"),
+        ({"bandwidth": -1.0}, "bandwidth must be positive.*got -1"),
+        ({"size": 0.0}, "size must be positive.*got 0"),
         ({"size": -3.0}, "size must be positive.*got -3"),
         ({"law": "fixed"}, 'the law "fixed" needs the number of items'),
         ({"law": "greedy"}, 'the law "greedy" needs the number of items'),
@@ -20,6 +22,16 @@ from nodewise.sampling.dpp.settings import DppSettings, fit_scale, similarity
 def test_bad_values_are_refused_with_the_remedy(values: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         DppSettings(**values)
+
+
+def test_what_is_not_said_is_the_shared_law_with_four_draws() -> None:
+    assert DppSettings() == DppSettings(law="shared", kernel="gaussian", bandwidth=None, size=None, draws=4)
+
+
+@pytest.mark.parametrize("values", [{"draws": 1}, {"draws": 16}, {"size": 0.5}, {"bandwidth": 0.5}])
+def test_the_ends_of_what_is_allowed_are_allowed(values: dict) -> None:
+    (name, value), *_ = values.items()
+    assert getattr(DppSettings(**values), name) == value
 
 
 def test_the_kernel_and_its_bandwidth_are_used(points) -> None:
