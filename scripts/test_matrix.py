@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 # Tools of `make check` test nothing here and would only have to be resolved.
-_TEST_TOOLS = ("dppy", "hypothesis", "networkx", "psutil", "pytest", "pytest-xdist")
+_TEST_TOOLS = ("dppy", "hypothesis", "networkx", "numba", "psutil", "pytest", "pytest-xdist")
 
 
 class Cell(NamedTuple):

@@ -113,3 +113,9 @@ def test_beats_its_input_on_planted_classes(dense: bool) -> None:
     model = BGRL(BGRLSettings(dimension=32, predictor=64, epochs=60)).fit(planted(dense))
     assert accuracy(model.embeddings_) > raw_accuracy() + 0.04
     np.testing.assert_allclose(model.transform(planted(dense)).vectors, model.embeddings_.vectors, atol=1e-5)
+
+
+def test_settings_of_others_for_each_data_set() -> None:
+    assert BGRL.settings_for("cora").drop_features_2 == 0.5
+    assert BGRL.settings_for("Citeseer").drop_edges_1 == BGRL.settings_for("citeseer").drop_edges_2 == 0.4
+    assert BGRL.settings_for("pubmed") == BGRLSettings()

@@ -1,5 +1,7 @@
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from tests.baselines.contract import check_features_are_needed, check_seeds_and_files, check_transform
 from tests.baselines.planted import accuracy, planted, raw_accuracy
@@ -23,6 +25,13 @@ def test_better_than_its_input() -> None:
 def test_features_may_be_sparse() -> None:
     inputs, network = Inputs(small_graph(sparse=True)), GraceNetwork(7, GraceSettings(dimension=4))
     torch.testing.assert_close(network(inputs.x, inputs.edge_index), network(inputs.dense_x, inputs.edge_index))
+
+
+def test_the_length_of_features_does_not_matter() -> None:
+    graph = planted()
+    shorter = replace(graph, features=graph.features * np.float32(1 / 64))
+    vectors = make(0).fit(graph).embeddings_.vectors
+    np.testing.assert_allclose(make(0).fit(shorter).embeddings_.vectors, vectors, atol=1e-5)
 
 
 def test_published_settings() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -115,6 +116,30 @@ def test_the_decoder_is_an_attention_layer_with_its_product_last() -> None:
     codes[hidden] = 0
     expected = peer(codes, inputs.edge_index)[hidden]
     torch.testing.assert_close(network.reconstruct(vectors, inputs.edge_index, hidden), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_weights_start_wide_and_biases_at_zero() -> None:
+    torch.manual_seed(0)
+    network = GraphMAENetwork(300, GraphMAESettings(dimension=100, heads=2))
+    for weight in (network.project.weight, network.second.lin.weight, network.decode.weight):
+        expected = math.sqrt(2) * math.sqrt(2 / sum(weight.shape))
+        assert math.isclose(weight.std().item(), expected, rel_tol=0.05)
+        assert weight.abs().max() > 3 * expected  # a normal law has tails, a uniform one has not
+    for layer in (network.first, network.second, network.gather):
+        for vector in (layer.att_src, layer.att_dst):
+            fans = vector.shape[2] * (vector.shape[0] + vector.shape[1])
+            assert math.isclose(vector.std().item(), math.sqrt(2) * math.sqrt(2 / fans), rel_tol=0.3)
+    for bias in (network.first.bias, network.second.bias, network.decode.bias):
+        assert not bias.any()
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_the_length_of_features_does_not_matter(dense: bool) -> None:
+    graph = planted(dense)
+    settings = GraphMAESettings(dimension=8, heads=2, epochs=3)
+    vectors = GraphMAE(settings, device="cpu").fit(graph).embeddings_.vectors
+    shorter = GraphMAE(settings, device="cpu").fit(replace(graph, features=graph.features * np.float32(1 / 64)))
+    np.testing.assert_allclose(shorter.embeddings_.vectors, vectors, atol=1e-5)
 
 
 @pytest.mark.parametrize("dense", [False, True])

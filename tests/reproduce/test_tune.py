@@ -88,7 +88,6 @@ def test_redrawn_training_sets_are_averaged(monkeypatch: pytest.MonkeyPatch) -> 
     graph = without_test_labels(GRAPH)
     settings, seeds = TINY.draw("plain", 0, 0), [1000, 1001]
     together = run_trial(graph, settings, seeds, CPU, "crossval")
-    monkeypatch.setattr(tune, "REDRAWN", 1)
     apart = []
     for split in redrawn_splits(graph.split, graph.labels, 10):
         monkeypatch.setattr(tune, "redrawn_splits", lambda *_, split=split: [split])

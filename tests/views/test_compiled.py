@@ -85,6 +85,14 @@ def test_stacked_runs_with_a_key_each() -> None:
     assert_same(topology, starts[0].expand(3, -1), 12, keys)
 
 
+def test_a_key_for_each_of_more_runs_than_there_are_is_refused_by_both() -> None:
+    topology, starts = Topology.of(random_graph(60, 150, seed=1)), torch.arange(50)
+    keys = torch.tensor([[1], [2]])
+    for make in (walks_in_torch, compiled.walk):
+        with pytest.raises(RuntimeError):
+            make(topology, starts, 5, keys)
+
+
 def test_walks_that_are_not_contiguous() -> None:
     topology = Topology.of(random_graph(50, 120))
     walks = walks_in_torch(topology, torch.arange(50), 12, rng.key(0, "walk"))[::2, ::3]

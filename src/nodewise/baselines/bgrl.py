@@ -9,14 +9,16 @@ falls, both along a cosine. No negatives. Network, optimiser and schedules: the 
 
 Differs from the paper: an edge is dropped in both directions or in none, and Adam's weight decay stands for AdamW's.
 The paper trains on other data sets, for 10,000 epochs; the defaults are its settings for WikiCS with a tenth of the
-epochs, for the sake of machines without a GPU.
+epochs, for the sake of machines without a GPU. For Cora and Citeseer the shares to drop and the learning rate are those
+that GraphMAE's authors name for the accuracies they publish, measured with two layers of attention and up to 8192
+units; convolutions with 1024 and 512 units stand for these.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -130,6 +132,27 @@ class BGRL(InductiveEmbedder):
 
     settings_class: ClassVar[type[BGRLSettings]] = BGRLSettings
     settings: BGRLSettings
+    tuned: ClassVar[dict[str, dict[str, Any]]] = {
+        "cora": {
+            "dimension": 512,
+            "predictor": 1024,
+            "drop_edges_1": 0.5,
+            "drop_edges_2": 0.3,
+            "drop_features_1": 0.2,
+            "drop_features_2": 0.5,
+            "learning_rate": 1e-3,
+            "epochs": 100,
+        },
+        "citeseer": {
+            "dimension": 512,
+            "predictor": 1024,
+            "drop_edges_1": 0.4,
+            "drop_edges_2": 0.4,
+            "drop_features_1": 0.4,
+            "drop_features_2": 0.1,
+            "epochs": 60,
+        },
+    }
 
     def _build(self, num_features: int) -> nn.Module:
         return BGRLNetwork(num_features, self.settings)

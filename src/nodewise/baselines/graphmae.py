@@ -8,9 +8,10 @@ hidden nodes
 
 Settings: the authors' published configuration, the defaults those for Cora.
 
-Differs from the paper: the decoder takes the attention-weighted mean of its neighbours' codes first and multiplies it
-by its weights then, for hidden nodes only: the same functions without F numbers for every edge. The token is not
-subject to dropout.
+Differs from the paper: rows of features are brought to length one. Where they sum to one, the signal begins so small
+that biases outgrow it, and the vectors hardly differ any more; the loss does not see the length. The decoder takes the
+attention-weighted mean of its neighbours' codes first and multiplies it by its weights then, for hidden nodes only:
+the same functions without F numbers for every edge. The token is not subject to dropout.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from nodewise.baselines.descent import descend
 from nodewise.baselines.dropping import drop
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.inputs import Inputs
-from nodewise.baselines.products import FeatureLinear
+from nodewise.baselines.products import FeatureLinear, unit_rows
 from nodewise.core.errors import InputError
 
 
@@ -119,6 +120,15 @@ class GraphMAENetwork(nn.Module):
         self.gather = GATConv(size, size, dropout=settings.drop_attention, bias=False)
         self.decode = nn.Linear(size, num_features)
         self.first.lin = self.gather.lin = nn.Identity()
+        self._start_wide()
+
+    def _start_wide(self) -> None:
+        """Draw the weights of attention layers as the authors do: Xavier's normal law times √2, no bias."""
+        layers = self.first, self.second, self.gather
+        weights = [self.project.weight, self.second.lin.weight, self.decode.weight]
+        for weight in weights + [layer.att_src for layer in layers] + [layer.att_dst for layer in layers]:
+            nn.init.xavier_normal_(weight, gain=math.sqrt(2))
+        nn.init.zeros_(self.decode.bias)
 
     def forward(self, x: Tensor, edge_index: Tensor, hiding: Hiding | None = None) -> Tensor:
         """Return vectors (N, d), some nodes' features hidden if asked for."""
@@ -153,11 +163,11 @@ class GraphMAE(InductiveEmbedder):
         return GraphMAENetwork(num_features, self.settings)
 
     def _train(self, network: nn.Module, inputs: Inputs, watch: Watch) -> None:
-        model, chosen = cast(GraphMAENetwork, network), self.settings
+        model, chosen, x = cast(GraphMAENetwork, network), self.settings, unit_rows(inputs.x)
 
         def loss(epoch: int) -> Tensor:
             hiding = hide(inputs.num_nodes, chosen.hidden, chosen.replaced, inputs.device)
-            vectors = model(inputs.x, inputs.edge_index, hiding)
+            vectors = model(x, inputs.edge_index, hiding)
             decoded = model.reconstruct(vectors, inputs.edge_index, hiding.nodes)
             return scaled_cosine_error(inputs.dense_x[hiding.nodes], decoded, chosen.sharpness)
 
@@ -172,4 +182,4 @@ class GraphMAE(InductiveEmbedder):
         )
 
     def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        return cast(Tensor, network(inputs.x, inputs.edge_index))
+        return cast(Tensor, network(unit_rows(inputs.x), inputs.edge_index))

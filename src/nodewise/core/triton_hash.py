@@ -19,7 +19,9 @@ def mix_on_gpu(x: Tensor) -> Tensor:
     source = x.contiguous()
     mixed = torch.empty_like(source)
     if source.numel():
-        _kernel()[(-(-source.numel() // _BLOCK),)](source, mixed, source.numel(), BLOCK=_BLOCK)
+        # Triton starts its kernels on the current device, whatever it is given.
+        with torch.cuda.device_of(source):  # type: ignore[no-untyped-call]
+            _kernel()[(-(-source.numel() // _BLOCK),)](source, mixed, source.numel(), BLOCK=_BLOCK)
     return mixed
 
 

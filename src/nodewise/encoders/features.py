@@ -18,7 +18,7 @@ from nodewise.data.graph import Graph
 from nodewise.views.sparse import csr_of, csr_tensor, sparse_product
 
 _CHUNK = 1 << 18
-_SHARE = 8
+_ONE_IN = 8
 """A dense matrix of any height stays on a GPU if it takes no more than this part of its memory: one in so many."""
 
 
@@ -77,7 +77,7 @@ class Features:
         present = np.zeros(self.shape[1], np.int64)
         for start, end in self._blocks():
             rows = self._host[start:end]
-            present += rows.getnnz(0) if self._sparse else np.count_nonzero(rows, 0)
+            present += (rows != 0).getnnz(0) if self._sparse else np.count_nonzero(rows, 0)
         return torch.as_tensor(np.log((1 + self.shape[0]) / (1 + present)) + 1, dtype=torch.float32).to(self.device)
 
     def row_norms(self, column_scale: Tensor) -> Tensor:
@@ -142,6 +142,8 @@ class Features:
         """Return rows `start` to `end` of X W, without gradient, reading no others."""
         if self._whole is not None and end - start == self.shape[0]:
             return self._whole[0] @ weight
+        if self._whole is not None and not self._sparse:
+            return self._whole[0][start:end] @ weight
         return self._rows_of(start, end)[0] @ weight
 
 
@@ -149,7 +151,7 @@ def _room(device: torch.device) -> int:
     """Return how many bytes of features a device may hold beside everything else."""
     if device.type != "cuda":
         return 0
-    return int(torch.cuda.get_device_properties(device).total_memory) // _SHARE
+    return int(torch.cuda.get_device_properties(device).total_memory) // _ONE_IN
 
 
 def _times(parts: tuple[Tensor, Tensor | None], weight: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol
@@ -25,14 +24,15 @@ class Turns:
     def __init__(self, worker: int = 0, taken: Any = None) -> None:
         self.worker = worker
         self._taken = taken  # a number that the processes share; None where there is one process
-        self._alone = count()
+        self._next = 0
 
     def __iter__(self) -> Iterator[int]:
         return self
 
     def __next__(self) -> int:
         if self._taken is None:
-            return next(self._alone)
+            self._next += 1
+            return self._next - 1
         with self._taken.get_lock():
             self._taken.value += 1
             return int(self._taken.value) - 1
@@ -64,7 +64,7 @@ def run_shares(work: Work, workers: int, progress: Progress) -> None:
             writer.close()  # ours; the end of the process closes the other, and the reader learns of it
             processes[reader] = process
         begun = [_receive(reader, processes[reader]) for reader in processes]
-        with progress.stage(*begun[0]) as bar:
+        with progress.stage(begun[0][0], max(total for _, total in begun)) as bar:
             active = list(processes)
             while active:
                 ready = wait(active)

@@ -84,8 +84,8 @@ def _fit_linear(
 ) -> Tensor:
     """Fit linear F+ and F- side by side and return the log ratio; the gradient of a logistic loss needs no tape.
 
-    The slow twin is the loop for networks with a hidden layer: with F(z) = w . z + b, a weight c and a target t the
-    gradient with respect to F(z) is c (sigmoid F(z) - t).
+    With F(z) = w . z + b, a weight c and a target t the gradient with respect to F(z) is c (sigmoid F(z) - t). The slow
+    twin is a loop over nodes in the tests.
     """
     runs, queries, count = near.shape
     weight = torch.cat([network[0] for network in networks], dim=1)  # (S, 2B, r), those of F+ first
@@ -136,10 +136,7 @@ def _initial(nodes: Tensor, inputs: int, hidden: int, key: int | Tensor) -> list
 
 
 def _forward(network: list[Tensor], candidates: Tensor) -> Tensor:
-    """Return the logits of every network on the shared candidates, (S, B, M)."""
-    if len(network) == 2:
-        weight, bias = network
-        return weight @ candidates.transpose(-1, -2) + bias.unsqueeze(-1)
+    """Return the logits of every network with a hidden layer on the shared candidates, (S, B, M)."""
     first, bias, second, offset = network
     inner = first.flatten(1, 2) @ candidates.transpose(-1, -2) + bias.flatten(1, 2).unsqueeze(-1)
     inner = torch.relu(inner).view(*first.shape[:3], -1)
@@ -148,9 +145,6 @@ def _forward(network: list[Tensor], candidates: Tensor) -> Tensor:
 
 def _forward_members(network: list[Tensor], members: Tensor) -> Tensor:
     """Return the logits of every network on its own members, (S, B, P)."""
-    if len(network) == 2:
-        weight, bias = network
-        return (members @ weight.unsqueeze(-1)).squeeze(-1) + bias.unsqueeze(-1)
     first, bias, second, offset = network
     inner = torch.relu(members @ first.transpose(-1, -2) + bias.unsqueeze(-2))
     return (inner @ second.unsqueeze(-1)).squeeze(-1) + offset.unsqueeze(-1)

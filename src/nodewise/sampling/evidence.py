@@ -57,11 +57,11 @@ def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings
     """Cluster `clusterings` perturbed copies of the graph for each seed (S,)."""
     at_once = 1
     if topology.device.type == "cuda":  # small kernels leave a GPU idle: as many copies side by side as memory allows
-        at_once = max(1, _ENTRIES_AT_ONCE // (topology.num_nodes * _COMPONENTS))
+        at_once = max(1, _ENTRIES_AT_ONCE // (max(features.shape) * _COMPONENTS))
     numbers = torch.arange(clusterings, device=topology.device)
     stacks = []
     for seed in seeds:
-        keys = torch.as_tensor(rng.fold(rng.key(seed, "evidence"), numbers))
+        keys = rng.fold(rng.key(seed, "evidence"), numbers)
         stacks.append(torch.cat([_cluster(features, topology, some) for some in torch.split(keys, at_once)]).T)
     return Consensus(torch.stack(stacks) + numbers * _CLUSTERS[1], clusterings * _CLUSTERS[1])
 

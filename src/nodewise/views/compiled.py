@@ -44,7 +44,7 @@ def walk(
     _check_range(starts, topology)
     walks = torch.empty((*starts.shape, length + 1), dtype=torch.int64)
     walks[..., 0] = starts
-    streams = rng.fold(key, starts).flatten().numpy().view(np.uint64)
+    streams = rng.fold(key, starts).expand(starts.shape).flatten().numpy().view(np.uint64)
     graph = (topology.indptr.numpy(), topology.indices.numpy())
     chances = (_draws_below(restart), _draws_below(lazy))
     _share(_walk, (*graph, *chances), (streams, walks.view(-1, length + 1).numpy()), _WALKED)

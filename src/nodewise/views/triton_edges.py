@@ -30,7 +30,9 @@ def edges_on_gpu(indptr: Tensor, indices: Tensor, sources: Tensor, targets: Tens
     count = found.numel()
     if count:
         grid = (-(-count // _BLOCK),)
-        _kernel()[grid](indptr, indices, sources, targets, found, count, ROUNDS=rounds, BLOCK=_BLOCK)
+        # Triton starts its kernels on the current device, whatever it is given.
+        with torch.cuda.device_of(found):  # type: ignore[no-untyped-call]
+            _kernel()[grid](indptr, indices, sources, targets, found, count, ROUNDS=rounds, BLOCK=_BLOCK)
     return found
 
 

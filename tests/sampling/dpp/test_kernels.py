@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from nodewise.core.errors import InputError
+from nodewise.sampling.dpp import kernels
 from nodewise.sampling.dpp.kernels import (
     gaussian_kernel,
     linear_kernel,
@@ -156,3 +157,10 @@ def test_degenerate_points_give_finite_kernels(x: torch.Tensor) -> None:
     ):
         assert torch.isfinite(kernel).all()
     assert torch.equal(gaussian_kernel(x), torch.ones(len(x), len(x), dtype=torch.float64))
+
+
+def test_kernels_of_many_are_those_of_each(points) -> None:
+    likelihoods = 3 * gaussian_kernel(torch.stack([points(70, 4, seed=number) for number in range(3)]))
+    expected = torch.stack([marginal_kernel(one) for one in likelihoods])
+    for some in (likelihoods, likelihoods[:2]):
+        assert torch.allclose(kernels._marginal_kernels(some), expected[: len(some)], atol=1e-10)

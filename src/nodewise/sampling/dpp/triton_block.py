@@ -22,18 +22,20 @@ def eliminate_block_triton(block: Tensor, uniforms: Tensor) -> Eliminated:
     pivots = torch.empty((draws, size), dtype=torch.float64, device=block.device)
     inverse = torch.empty((draws, size, size), dtype=torch.float64, device=block.device)
     padded = max(16, 1 << (size - 1).bit_length())
-    _kernel()[(draws,)](
-        block,
-        uniforms,
-        accepted,
-        pivots,
-        inverse,
-        *block.stride(),
-        *uniforms.stride(),
-        SIZE=size,
-        PADDED=padded,
-        num_warps=4 if padded < 64 else 8,
-    )
+    # Triton starts its kernels on the current device, whatever it is given.
+    with torch.cuda.device_of(block):  # type: ignore[no-untyped-call]
+        _kernel()[(draws,)](
+            block,
+            uniforms,
+            accepted,
+            pivots,
+            inverse,
+            *block.stride(),
+            *uniforms.stride(),
+            SIZE=size,
+            PADDED=padded,
+            num_warps=4 if padded < 64 else 8,
+        )
     return Eliminated(accepted, pivots, inverse)
 
 
