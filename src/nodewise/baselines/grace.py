@@ -2,8 +2,8 @@
 
 Settings for Cora, Citeseer and Pubmed are those of the authors' published configuration; the defaults are Cora's.
 
-Differs from the paper: rows of features are brought to length one. Where they sum to one, 200 epochs at the authors'
-learning rate are too few for the small signal, and the vectors are too short for a linear probe of as few steps.
+Differs from the paper: rows of features are brought to length one. Where they sum to one, the vectors come out
+too short for a linear probe of a few hundred steps.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ hidden nodes
 
 Settings: the authors' published configuration, the defaults those for Cora.
 
-Differs from the paper: rows of features are brought to length one. Where they sum to one, the signal begins so small
-that biases outgrow it, and the vectors hardly differ any more; the loss does not see the length. The decoder takes the
+Differs from the paper: rows of features are brought to length one, without which training makes the vectors worse
+(presumably since biases outgrow so small a signal); the loss does not see the length. The decoder takes the
 attention-weighted mean of its neighbours' codes first and multiplies it by its weights then, for hidden nodes only:
 the same functions without F numbers for every edge. The token is not subject to dropout.
 """
@@ -123,7 +123,7 @@ class GraphMAENetwork(nn.Module):
         self._start_wide()
 
     def _start_wide(self) -> None:
-        """Draw the weights of attention layers as the authors do: Xavier's normal law times √2, no bias."""
+        """Draw the weights of attention layers from a wide law: Xavier's normal law times √2, no bias."""
         layers = self.first, self.second, self.gather
         weights = [self.project.weight, self.second.lin.weight, self.decode.weight]
         for weight in weights + [layer.att_src for layer in layers] + [layer.att_dst for layer in layers]:
