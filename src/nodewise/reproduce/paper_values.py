@@ -144,7 +144,7 @@ NOTES: dict[str, str] = {
         "1024 and 512 units and their shares to drop."
     ),
     "graphmae": (
-        "Features of length one. A user of the authors' code reports 79.9 on Cora with its settings (its issue 40)."
+        "Features of length one. A user of the authors' code reports 79.9 on Cora with its settings."
     ),
     "mvgrl": (
         "86.8 on Cora was measured on another split: an old loader's train 0-139, validation 200-499, test 500-1499 in "
