@@ -143,9 +143,7 @@ NOTES: dict[str, str] = {
         "layers of attention with 4096 and 1024 units on Cora, 4096 and 8192 on Citeseer; ours are convolutions with "
         "1024 and 512 units and their shares to drop."
     ),
-    "graphmae": (
-        "Features of length one. A user of the authors' code reports 79.9 on Cora with its settings."
-    ),
+    "graphmae": "Features of length one. A user of the authors' code reports 79.9 on Cora with its settings.",
     "mvgrl": (
         "86.8 on Cora was measured on another split: an old loader's train 0-139, validation 200-499, test 500-1499 in "
         "file order. Re-runs on the public split give 82.9 to 83.6."
