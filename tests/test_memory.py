@@ -18,6 +18,7 @@ from nodewise.core import rng
 from nodewise.data.graph import Graph
 from nodewise.sampling.dpp import DppSettings, sample_negatives
 from nodewise.training.stepper import Stepper
+from nodewise.views import native
 from tests.graphs import random_graph
 from tests.training.test_step import batches_of, learner
 
@@ -67,6 +68,19 @@ def step_calls(graph: Graph, batch_size: int, *changes: str) -> int:
     return calls(lambda: stepper(nodes, 1))
 
 
+@pytest.fixture(params=["torch", "compiled"])
+def one_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the views of any number of nodes in one way, on one thread."""
+    if request.param == "compiled":
+        pytest.importorskip("numba")
+        from nodewise.views import compiled
+
+        monkeypatch.setattr(compiled, "_WALKED", 10**9)
+        monkeypatch.setattr(compiled, "_INDUCED", 10**9)
+    monkeypatch.setattr(native, "_MANY", 1 if request.param == "compiled" else 10**9)
+
+
+@pytest.mark.usefixtures("one_way")
 @pytest.mark.parametrize("evidence", ["consensus", "embedding"])
 @pytest.mark.parametrize("hops", [1, 2])
 def test_a_step_of_more_nodes_calls_no_more_functions(evidence: str, hops: int) -> None:
