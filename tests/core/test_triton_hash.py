@@ -1,11 +1,8 @@
 """The hash on a GPU is the hash."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
+from tests.triton_process import run
 
 from nodewise.core import rng
 
@@ -23,23 +20,15 @@ print("equal")
 """
 
 
-def run(device: str, interpreted: str) -> str:
-    # Triton decides when it is imported whether it compiles or interprets: hence a process of its own.
-    command = [sys.executable, "-W", "ignore", "-c", COMPARISON, device]
-    environment = os.environ | {"TRITON_INTERPRET": interpreted}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    return done.stdout + done.stderr[-2000:]
-
-
 def test_the_kernel_equals_its_twin_when_interpreted() -> None:
     pytest.importorskip("triton")
-    assert run("cpu", "1") == "equal\n"
+    assert run(COMPARISON, "cpu") == "equal\n"
 
 
 @pytest.mark.gpu
 def test_the_kernel_equals_its_twin_on_cuda() -> None:
     pytest.importorskip("triton")
-    assert run("cuda", "0") == "equal\n"
+    assert run(COMPARISON, "cuda") == "equal\n"
 
 
 @pytest.mark.gpu

@@ -1,10 +1,7 @@
 """Edges found on a GPU are the edges."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+from tests.triton_process import run
 
 COMPARISON = """
 import sys, torch
@@ -25,20 +22,12 @@ print("equal")
 """
 
 
-def run(device: str, interpreted: str) -> str:
-    # Triton decides when it is imported whether it compiles or interprets: hence a process of its own.
-    command = [sys.executable, "-W", "ignore", "-c", COMPARISON, device]
-    environment = os.environ | {"TRITON_INTERPRET": interpreted}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    return done.stdout + done.stderr[-2000:]
-
-
 def test_the_kernel_equals_its_twin_when_interpreted() -> None:
     pytest.importorskip("triton")
-    assert run("cpu", "1") == "equal\n"
+    assert run(COMPARISON, "cpu") == "equal\n"
 
 
 @pytest.mark.gpu
 def test_the_kernel_equals_its_twin_on_cuda() -> None:
     pytest.importorskip("triton")
-    assert run("cuda", "0") == "equal\n"
+    assert run(COMPARISON, "cuda") == "equal\n"

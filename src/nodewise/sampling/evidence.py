@@ -109,7 +109,8 @@ def _principal(features: Features, keys: Tensor) -> Tensor:
 def _orthonormal(vectors: Tensor) -> Tensor:
     """Return an orthonormal basis of the columns of matrices (G, n, k), by the factor of their products in float64.
 
-    A tenth of the time of a QR decomposition of tall matrices on a GPU. Columns that depend on others end near zero.
+    Large products and a small factor, where a QR decomposition would go column by column. Columns that depend on others
+    end near zero.
     """
     columns = torch.nn.functional.normalize(vectors.double(), dim=-2, eps=1e-300)
     gram = columns.mT @ columns

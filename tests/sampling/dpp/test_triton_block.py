@@ -1,9 +1,6 @@
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
+from tests.triton_process import run
 
 COMPARISON = """
 import sys, torch
@@ -26,22 +23,15 @@ print("equal")
 """
 
 
-def run(device: str, environment: dict[str, str]) -> str:
-    # Triton decides when it is imported whether it compiles or interprets: hence a process of its own.
-    command = [sys.executable, "-W", "ignore", "-c", COMPARISON, device]
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
-    return done.stdout + done.stderr[-2000:]
-
-
 def test_the_kernel_equals_its_twin_when_interpreted() -> None:
     pytest.importorskip("triton")
-    assert run("cpu", {"TRITON_INTERPRET": "1"}) == "equal\n"
+    assert run(COMPARISON, "cpu") == "equal\n"
 
 
 @pytest.mark.gpu
 def test_the_kernel_equals_its_twin_on_cuda() -> None:
     pytest.importorskip("triton")
-    assert run("cuda", {"TRITON_INTERPRET": "0"}) == "equal\n"
+    assert run(COMPARISON, "cuda") == "equal\n"
 
 
 @pytest.mark.gpu

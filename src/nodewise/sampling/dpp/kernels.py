@@ -100,7 +100,7 @@ def marginal_kernel(likelihood: Tensor) -> Tensor:
 
 def _marginal_kernels(likelihoods: Tensor) -> Tensor:
     """Return K of each of several likelihoods (T, M, M) on a GPU."""
-    if len(likelihoods) < _MANY:  # a library is faster on a single one, and is called without its batched versions
+    if len(likelihoods) < _MANY:  # a library is as fast on one, and none of its batched versions is needed
         return torch.stack([marginal_kernel(one) for one in likelihoods])
     shifted = likelihoods.to(torch.float64, copy=True)
     shifted.diagonal(dim1=-2, dim2=-1).add_(1.0)
