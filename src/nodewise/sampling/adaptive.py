@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.core.lanes import beside, join, mark
 from nodewise.sampling.discriminators import log_ratio
-from nodewise.sampling.dpp import effective_rank, log_determinant_gap, sample_negatives, similarity
+from nodewise.sampling.dpp import deal, draw_for_all, effective_rank, log_determinant_gap, sample_negatives, similarity
 from nodewise.sampling.mixup import mixup
 from nodewise.sampling.neighbourhood import near_pairs
 from nodewise.sampling.pairs import Candidates, PairSets, Strategy
@@ -35,32 +36,37 @@ class AdaptiveSampler(Strategy):
 
     def __call__(self, candidates: Candidates) -> PairSets:
         """Choose the pairs of one step."""
-        chosen = self.settings
-        own, statistics = candidates.own, {}
+        chosen, own, statistics = self.settings, candidates.own, dict[str, Tensor]()
         negatives, positives = ~own, None
-        if chosen.collision or not chosen.near_negatives:
-            near = near_pairs(
-                candidates.topology, candidates.query_nodes, candidates.key_nodes, chosen.class_collision.hops
-            )
+        # The networks need not wait for the encoder, nor the draw for the networks: only for the keys.
+        ready = mark(own) if self.evidence == "embedding" else candidates.begun
+        with beside("evidence", ready):
+            near = self._near(candidates)
+            doubted = self._in_doubt(candidates, near) if near is not None and chosen.collision else None
+        with beside("draw", candidates.encoded):
+            drawn = self._draws(candidates)
+        join("evidence", ready)
+        if near is not None:
             negatives, positives = ~near, near & ~own
-        if chosen.collision:
-            moved = self._in_doubt(candidates, near) & negatives
-            statistics["moved"] = moved.sum((-1, -2)) / negatives.sum((-1, -2)).clamp(min=1)
-            negatives, positives = negatives & ~moved, near & ~own | moved
+            if doubted is not None:
+                moved = doubted & negatives
+                statistics["moved"] = moved.sum((-1, -2)) / negatives.sum((-1, -2)).clamp(min=1)
+                negatives, positives = negatives & ~moved, positives | moved
+        join("draw", candidates.encoded)
         if chosen.dpp:
-            negatives = sample_negatives(
-                candidates.key,
-                negatives,
-                rng.fold(candidates.draw, 2),
-                chosen.diversity,
-                items=candidates.key_nodes,
-                queries=candidates.query_nodes,
-            )
+            negatives = self._diverse(candidates, negatives, drawn)
         weights = None
         if chosen.weights:
             dots = candidates.scores * candidates.temperature
             weights = log_weights(dots, negatives, chosen.weighting.temperature, chosen.weighting.form)
         return PairSets(negatives, positives, weights, statistics=statistics).with_counts()
+
+    def _near(self, candidates: Candidates) -> Tensor | None:
+        """Return bool (S, B, M), who is within K hops; None where that makes no difference."""
+        if self.settings.near_negatives and not self.settings.collision:
+            return None
+        hops = self.settings.class_collision.hops
+        return near_pairs(candidates.topology, candidates.query_nodes, candidates.key_nodes, hops)
 
     def _in_doubt(self, candidates: Candidates, near: Tensor) -> Tensor:
         """Return bool (S, B, M): p_i+(j) / p_i-(j) > alpha."""
@@ -80,6 +86,24 @@ class AdaptiveSampler(Strategy):
             learning_rate=chosen.learning_rate,
         )
         return ratio > math.log(chosen.alpha)
+
+    def _draws(self, candidates: Candidates) -> Tensor | None:
+        """Return draws (S, R, M) that serve all queries; None where the law has a draw for each, or there is none."""
+        if not self.settings.dpp or self.settings.diversity.law == "per_node":
+            return None
+        return draw_for_all(candidates.key, self._name(candidates), self.settings.diversity, items=candidates.key_nodes)
+
+    def _diverse(self, candidates: Candidates, negatives: Tensor, drawn: Tensor | None) -> Tensor:
+        """Return the part of the negatives (S, B, M) that is drawn."""
+        name, queries = self._name(candidates), candidates.query_nodes
+        if drawn is not None:
+            return deal(drawn, negatives, name, queries=queries)
+        diversity, items = self.settings.diversity, candidates.key_nodes
+        return sample_negatives(candidates.key, negatives, name, diversity, items=items, queries=queries)
+
+    @staticmethod
+    def _name(candidates: Candidates) -> int | Tensor:
+        return rng.fold(candidates.draw, 2)
 
     def diagnose(self, candidates: Candidates, pairs: PairSets) -> dict[str, Tensor]:
         """Say whether the determinantal draw differs from a uniform one: effective rank, log-determinant gap."""

@@ -8,6 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from nodewise.core.lanes import Mark
 from nodewise.sampling.settings import SamplingSettings
 from nodewise.views.topology import Topology
 
@@ -28,6 +29,8 @@ class Candidates:
         draw: the name of this step's random draws, int or (S, 1).
         seen: (S, M, r), what discriminators see of each candidate; None unless the strategy asks for evidence.
         members: (S, B, P, r), the same of the query's own view and of nodes within K hops, wherever they are.
+        begun: on a GPU, the moment from which on nodes and, unless it is embeddings, evidence are there.
+        encoded: the moment from which on `key` is there. A strategy may ignore both (`core.lanes`).
     """
 
     query: Tensor
@@ -39,6 +42,8 @@ class Candidates:
     draw: int | Tensor
     seen: Tensor | None = None
     members: Tensor | None = None
+    begun: Mark | None = None
+    encoded: Mark | None = None
 
     @property
     def own(self) -> Tensor:

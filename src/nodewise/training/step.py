@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.core.lanes import Mark, beside, join, mark
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.losses.node_infonce import node_infonce
@@ -73,9 +74,26 @@ class Learner:
 
     def loss(self, nodes: Tensor, step: int | Tensor) -> tuple[Tensor, Candidates, PairSets]:
         """Return the loss (S,) of a batch (S, B), and what the strategy saw and chose."""
-        query, key = self.embed(nodes, "query", step), self.embed(nodes, "key", step)
+        draw = self.key("sampling", step)
+        begun = mark(nodes)
+        key = self.embed(nodes, "key", step)
+        encoded = mark(nodes)
+        query = self.embed(nodes, "query", step)
         with torch.no_grad():
-            candidates = self.candidates(query.detach(), key.detach(), nodes, step)
+            seen, members = self.evidence(key.detach(), nodes, step, begun)
+            candidates = Candidates(
+                query=self.team.mine(query.detach()),
+                key=key.detach(),
+                query_nodes=self.team.mine(nodes),
+                key_nodes=nodes,
+                temperature=self.settings.loss.temperature,
+                topology=self.topology,
+                draw=draw,
+                seen=seen,
+                members=members,
+                begun=begun,
+                encoded=encoded,
+            )
             pairs = self.strategy(candidates)
         chosen = self.settings.loss
         loss = node_infonce(
@@ -88,19 +106,20 @@ class Learner:
         )
         return self.team.mean(loss, pairs.negatives), candidates, pairs
 
-    def candidates(self, query: Tensor, key: Tensor, nodes: Tensor, step: int | Tensor) -> Candidates:
-        """Gather what the strategy may look at, for the queries of this process."""
-        seen, members, mine = None, None, self.team.mine
-        if self.strategy.evidence != "none":
-            chosen = self.settings.sampling.class_collision
-            draw = self.key("neighbours", step)
-            near = sample_neighbours(self.topology, nodes, chosen.hops, chosen.neighbours, draw)
+    def evidence(
+        self, key: Tensor, nodes: Tensor, step: int | Tensor, begun: Mark | None
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Return what discriminators see of candidates and of the members of S_i+, for the queries of this process."""
+        if self.strategy.evidence == "none":
+            return None, None
+        chosen, mine = self.settings.sampling.class_collision, self.team.mine
+        with beside("evidence", begun):
+            near = sample_neighbours(self.topology, nodes, chosen.hops, chosen.neighbours, self.key("neighbours", step))
             if self.consensus is not None:
                 seen = self.consensus.of(nodes)
                 members = self.consensus.of(mine(torch.cat([nodes.unsqueeze(-1), near], dim=-1)))
-            else:
-                seen = key
-                fresh = self.embed(near.flatten(1), "member", step).view(*near.shape, -1)
-                members = mine(torch.cat([key.unsqueeze(-2), fresh], dim=-2))
-        temperature, draw = self.settings.loss.temperature, self.key("sampling", step)
-        return Candidates(mine(query), key, mine(nodes), nodes, temperature, self.topology, draw, seen, members)
+        join("evidence", begun)
+        if self.consensus is not None:
+            return seen, members
+        fresh = self.embed(near.flatten(1), "member", step).view(*near.shape, -1)
+        return key, mine(torch.cat([key.unsqueeze(-2), fresh], dim=-2))

@@ -25,12 +25,14 @@ from nodewise.sampling.dpp.kernels import (
     median_bandwidth,
     scale_to_size,
 )
-from nodewise.sampling.dpp.laws import sample_negatives
+from nodewise.sampling.dpp.laws import deal, draw_for_all, sample_negatives
 from nodewise.sampling.dpp.settings import DppSettings, fit_scale, similarity
 
 __all__ = [
     "DppSettings",
+    "deal",
     "draw_fixed_size",
+    "draw_for_all",
     "draw_from_ensemble",
     "draw_from_marginal",
     "effective_rank",

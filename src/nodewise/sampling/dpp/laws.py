@@ -55,26 +55,52 @@ def sample_negatives(
         queries: int64 (B,) or (..., B), numbers that name the queries; by default their positions.
 
     """
-    lead, (count, size) = candidates.shape[:-2], candidates.shape[-2:]
-    items = torch.arange(size, device=points.device) if items is None else items
-    queries = torch.arange(count, device=points.device) if queries is None else queries
-    run = key.reshape(*(lead if key.numel() > 1 else ()), 1, 1) if isinstance(key, Tensor) else key
-    likelihood = similarity(points.detach(), settings)
-    if scale is None:
-        scale = fit_scale(points.detach(), settings)
-    if scale is not None:
-        likelihood.mul_(scale[..., None, None])
     if settings.law == "per_node":
-        uniforms = rng.uniform64(rng.fold(run, _ITEMS), queries.unsqueeze(-1), items.unsqueeze(-2))
-        return _draw_for_each(likelihood, candidates, uniforms.expand(candidates.shape))
-    drawn = _draw_for_all(likelihood, settings, run, items)
+        return _draw_for_each_set(points, candidates, key, settings, scale, items, queries)
+    drawn = draw_for_all(points, key, settings, scale=scale, items=items)
+    return deal(drawn, candidates, key, queries=queries)
+
+
+def draw_for_all(
+    points: Tensor,
+    key: int | Tensor,
+    settings: DppSettings,
+    *,
+    scale: Tensor | None = None,
+    items: Tensor | None = None,
+) -> Tensor:
+    """Return draws (..., R, M) from all candidates, which no query's set has a part in: any law but per_node.
+
+    The arguments are those of `sample_negatives`, which deals the draws to the queries.
+    """
+    lead, size = points.shape[:-2], points.shape[-2]
+    items = torch.arange(size, device=points.device) if items is None else items
+    return _draws(_likelihood(points, settings, scale), settings, _for_each_run(key, lead), items)
+
+
+def deal(drawn: Tensor, candidates: Tensor, key: int | Tensor, *, queries: Tensor | None = None) -> Tensor:
+    """Return what each query keeps of its set (..., B, M): what is in the one of the draws (..., R, M) it was given."""
+    lead, (count, size) = candidates.shape[:-2], candidates.shape[-2:]
+    queries = torch.arange(count, device=drawn.device) if queries is None else queries
+    run = _for_each_run(key, lead)
     assigned = rng.below(drawn.shape[-2], rng.fold(run, _ASSIGNMENT), queries.unsqueeze(-1))
     # Whole rows by flat position: a gather of single entries would cost more than the draw.
-    first_row = torch.arange(lead.numel(), device=points.device).mul(drawn.shape[-2]).reshape(*lead, 1, 1)
+    first_row = torch.arange(lead.numel(), device=drawn.device).mul(drawn.shape[-2]).reshape(*lead, 1, 1)
     return candidates & drawn.reshape(-1, size)[(first_row + assigned).squeeze(-1)]
 
 
-def _draw_for_all(likelihood: Tensor, settings: DppSettings, run: int | Tensor, items: Tensor) -> Tensor:
+def _for_each_run(key: int | Tensor, lead: torch.Size) -> int | Tensor:
+    return key.reshape(*(lead if key.numel() > 1 else ()), 1, 1) if isinstance(key, Tensor) else key
+
+
+def _likelihood(points: Tensor, settings: DppSettings, scale: Tensor | None) -> Tensor:
+    likelihood = similarity(points.detach(), settings)
+    if scale is None:
+        scale = fit_scale(points.detach(), settings)
+    return likelihood if scale is None else likelihood.mul_(scale[..., None, None])
+
+
+def _draws(likelihood: Tensor, settings: DppSettings, run: int | Tensor, items: Tensor) -> Tensor:
     """Return draws (..., R, M) from all candidates, whose likelihood is (..., M, M); greedy has only one."""
     lead, size = likelihood.shape[:-2], likelihood.shape[-1]
     exact = round(settings.size or 0)
@@ -99,15 +125,28 @@ def _draw_for_all(likelihood: Tensor, settings: DppSettings, run: int | Tensor, 
     return torch.stack([draw_fixed_size(*run) for run in runs]).reshape(uniforms.shape)
 
 
-def _draw_for_each(likelihood: Tensor, candidates: Tensor, uniforms: Tensor) -> Tensor:
-    """Return a draw (..., B, M) from the likelihood (..., M, M) restricted to each of the sets (..., B, M).
+def _draw_for_each_set(
+    points: Tensor,
+    candidates: Tensor,
+    key: int | Tensor,
+    settings: DppSettings,
+    scale: Tensor | None,
+    items: Tensor | None,
+    queries: Tensor | None,
+) -> Tensor:
+    """Return a draw (..., B, M) from the likelihood restricted to each of the sets (..., B, M).
 
     Zero rows and columns take an item out of an L-ensemble: its pivot is 0 and it leaves the others alone.
     """
-    runs, size = candidates.shape[:-2].numel(), candidates.shape[-1]
-    chunk = max(1, _CHUNK_ENTRIES // (runs * size * size))
+    lead, (count, size) = candidates.shape[:-2], candidates.shape[-2:]
+    items = torch.arange(size, device=points.device) if items is None else items
+    queries = torch.arange(count, device=points.device) if queries is None else queries
+    run = _for_each_run(key, lead)
+    likelihood = _likelihood(points, settings, scale)
+    uniforms = rng.uniform64(rng.fold(run, _ITEMS), queries.unsqueeze(-1), items.unsqueeze(-2)).expand(candidates.shape)
+    chunk = max(1, _CHUNK_ENTRIES // (lead.numel() * size * size))
     parts = []
-    for start in range(0, candidates.shape[-2], chunk):
+    for start in range(0, count, chunk):
         mask = candidates[..., start : start + chunk, :]
         restricted = likelihood.unsqueeze(-3) * (mask.unsqueeze(-1) & mask.unsqueeze(-2))
         draw = uniforms[..., start : start + chunk, None, :]
