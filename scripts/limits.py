@@ -48,7 +48,7 @@ def sources(graph: Graph) -> dict[str, Tensor]:
     width = words.shape[1]
     turn = torch.linalg.qr(rng.uniform(1, torch.arange(width * width)).view(width, width) - 0.5).Q
     smoothed = smooth(topology.normalised_adjacency(), normalize(words, dim=-1) @ turn, 10, 0.1)
-    agreement = consensus(features, topology, seeds, 100).of(torch.arange(graph.num_nodes).unsqueeze(0))[0]
+    agreement = consensus(features, topology, seeds, 100).dense()[0]
     found = {"smoothed features": smoothed - smoothed.mean(0), "agreement of 100 clusterings": agreement}
     variants = {"untrained encoder": ["training.steps=0"], "plain loss": list(PLAIN), "full method": []}
     for name, changes in variants.items():

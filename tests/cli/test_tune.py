@@ -14,6 +14,7 @@ from nodewise.core.config import load_toml, override
 from nodewise.methods.settings import Settings
 from nodewise.reproduce import tune
 from nodewise.reproduce.space import Space
+from nodewise.reproduce.tuning_log import read_trials
 
 Nodewise = Callable[..., Any]
 Refused = Callable[..., str]
@@ -53,7 +54,7 @@ def labels(ring: Path) -> Callable[[Sequence[int]], None]:
 
 
 def lines(folder: str, stage: str) -> list[dict[str, Any]]:
-    found = tune.read_trials(Path(folder), stage)
+    found = read_trials(Path(folder), stage)
     return [{name: value for name, value in line.items() if name != "seconds"} for line in found]
 
 

@@ -105,7 +105,7 @@ def _search(path: Path) -> None:
 
 
 def _trials(path: Path) -> None:
-    from nodewise.reproduce.tune import ranking, read_trials
+    from nodewise.reproduce.tuning_log import ranking, read_trials
 
     ranking(read_trials(path.parent, "trials"), "full")
 

@@ -24,7 +24,7 @@ from nodewise.data.feature_table import read_features
 from nodewise.data.ids import NodeIds
 from nodewise.data.read import read_graph
 from nodewise.methods.settings import Settings
-from nodewise.reproduce.tune import read_trials
+from nodewise.reproduce.tuning_log import read_trials
 
 Reader = Callable[[Path], object]
 

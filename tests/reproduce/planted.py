@@ -48,3 +48,13 @@ def row(**values: Any) -> dict[str, str]:
     """Return a row of a ledger with these values, the rest made up."""
     made_up = dict.fromkeys(COLUMNS, "") | {"kind": "accuracy", "dataset": "citeseer", "method": "m", "seed": "0"}
     return made_up | {"config": "c0ffee"} | {name: str(value) for name, value in values.items()}
+
+
+def trial(variant: str, number: int, scores: list[list[float]], settings: Settings = SMALL) -> dict[str, Any]:
+    """Return a line of a search's log whose outcomes, after 1, 2, ... steps, have these scores."""
+    outcomes = [
+        {"training.steps": step, "embedding.propagation": 2, "embedding.length": "none", "scores": each}
+        for step, each in enumerate(scores, start=1)
+    ]
+    chosen = config.to_mapping(settings)
+    return {"variant": variant, "trial": number, "seeds": [1000, 1001], "settings": chosen, "outcomes": outcomes}

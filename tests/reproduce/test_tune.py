@@ -1,6 +1,5 @@
 """A search never sees a test label, is fair to both variants, and goes on where it was cut off."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
+from tests.reproduce.planted import CPU, trial
 
+from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.data.graph import Graph
 from nodewise.data.synthetic import block_model
@@ -17,10 +17,10 @@ from nodewise.evaluation.redrawn import redrawn_splits
 from nodewise.reproduce import tune
 from nodewise.reproduce.parallel import Turns
 from nodewise.reproduce.space import Space
-from nodewise.reproduce.tune import confirm, ranking, read_trials, run_trial, search, without_test_labels
+from nodewise.reproduce.tune import confirm, run_trial, search, without_test_labels
+from nodewise.reproduce.tuning_log import open_log, ranking, read_trials, write_trial
 
 GRAPH = block_model(120, num_classes=3, num_features=30, seed=1)
-CPU = torch.device("cpu")
 TINY = Space(
     common={
         "encoder.dimension": (4, 6),
@@ -206,19 +206,6 @@ def test_no_trial_begins_after_the_time_is_up(tmp_path: Path, counted: dict[str,
     assert lines(tmp_path) == []
 
 
-def written(folder: Path, stage: str, scores: dict[tuple[str, int], list[list[float]]]) -> None:
-    """Write a stage by hand: for each (variant, trial) the scores of its outcomes."""
-    keys = ("training.steps", "embedding.propagation", "embedding.length")
-    with (folder / f"{stage}-0.jsonl").open("w") as file:
-        for (variant, number), outcomes in scores.items():
-            settings = tune.config.to_mapping(TINY.draw(variant, number, 0))
-            rows = [
-                dict(zip(keys, (step, 2, "none"), strict=True)) | {"scores": s} for step, s in enumerate(outcomes, 1)
-            ]
-            line = {"variant": variant, "trial": number, "seeds": [1000], "settings": settings, "outcomes": rows}
-            file.write(json.dumps(line) + "\n")
-
-
 def test_the_best_by_their_best_mean_are_confirmed(tmp_path: Path, counted: dict[str, Any]) -> None:
     scores = {
         ("full", 0): [[0.5, 0.5], [0.7, 0.7]],
@@ -227,7 +214,9 @@ def test_the_best_by_their_best_mean_are_confirmed(tmp_path: Path, counted: dict
         ("full", 3): [],
         ("plain", 5): [[0.2, 0.2]],
     }
-    written(tmp_path, "trials", scores)
+    with open_log(tmp_path, "trials", 0) as file:
+        for (variant, number), outcomes in scores.items():
+            write_trial(file, trial(variant, number, outcomes, TINY.draw(variant, number, 0)))
     confirm(GRAPH, tmp_path, top=2, runs=1, device=CPU)
     assert [(line["variant"], line["trial"]) for line in lines(tmp_path, "confirmed")] == [
         ("full", 2),
@@ -235,17 +224,5 @@ def test_the_best_by_their_best_mean_are_confirmed(tmp_path: Path, counted: dict
         ("plain", 5),
     ]
     for line in lines(tmp_path, "confirmed"):
-        assert line["settings"] == tune.config.to_mapping(TINY.draw(line["variant"], line["trial"], 0))
+        assert line["settings"] == config.to_mapping(TINY.draw(line["variant"], line["trial"], 0))
     assert counted["run"] == 3
-
-
-def test_ranking_is_by_the_mean_and_names_complete_settings(tmp_path: Path) -> None:
-    written(
-        tmp_path, "confirmed", {("full", 0): [[0.5, 0.7], [0.9, 0.1]], ("full", 1): [[0.8, 0.8]], ("plain", 0): [[1.0]]}
-    )
-    ranked = ranking(read_trials(tmp_path, "confirmed"), "full")
-    assert [round(score, 6) for score, _ in ranked] == [0.8, 0.6, 0.5]
-    best = ranked[0][1]
-    base = TINY.draw("full", 1, 0)
-    assert (best.training.steps, best.embedding.propagation, best.embedding.length) == (1, 2, None)
-    assert (best.sampling, best.encoder, best.loss) == (base.sampling, base.encoder, base.loss)

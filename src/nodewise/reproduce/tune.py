@@ -1,13 +1,12 @@
 """Search for settings, reading the labels of training and validation nodes at most.
 
 Test labels are removed before anything else happens, so nothing that follows can depend on them. Tuning seeds
-(1000 and up) are disjoint from the seeds that results are reported for (0 and up). Every trial is one line of
-`trials.jsonl`; a search that was cut off goes on with the trials that are missing.
+(1000 and up) are disjoint from the seeds that results are reported for (0 and up). Every trial is logged
+(`tuning_log`); a search that was cut off goes on with the trials that are missing.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Sequence
@@ -29,6 +28,7 @@ from nodewise.methods.embed import embed_nodes
 from nodewise.methods.settings import Settings
 from nodewise.reproduce.parallel import Turns
 from nodewise.reproduce.space import EMBEDDINGS, LOOKS, VARIANTS, WIDE, Space
+from nodewise.reproduce.tuning_log import open_log, read_trials, write_trial
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.step import Learner
 
@@ -38,9 +38,6 @@ FIRST_TUNING_SEED = 1000
 
 REDRAWN = 10
 """Training sets that `crossval` draws."""
-
-_LOOKED_AT = ("training.steps", "embedding.propagation", "embedding.length")
-"""What the outcomes of one trial differ in."""
 
 
 def without_test_labels(graph: Graph) -> Graph:
@@ -68,20 +65,17 @@ def run_trial(
     def look(step: int, learner: Learner) -> None:
         if step not in LOOKS:
             return
-        stacks, named = [], []
+        stacks = []
         for propagation, length in EMBEDDINGS:
-            embedding = replace(settings.embedding, propagation=propagation, length=length)
-            named.append(replace(settings, embedding=embedding, training=replace(settings.training, steps=step)))
-            stacks.append(embed_nodes(learner.encoder, learner.features, learner.topology, named[-1], learner.seeds))
-        scores = _scores(torch.cat(stacks), graph, seeds * len(stacks), objective, device).reshape(
-            len(stacks), len(seeds)
-        )
-        for chosen, values in zip(named, scores, strict=True):
+            chosen = replace(settings, embedding=replace(settings.embedding, propagation=propagation, length=length))
+            stacks.append(embed_nodes(learner.encoder, learner.features, learner.topology, chosen, learner.seeds))
+        scores = _scores(torch.cat(stacks), graph, seeds * len(stacks), objective, device)
+        for (propagation, length), values in zip(EMBEDDINGS, scores.reshape(len(stacks), -1), strict=True):
             outcomes.append(
                 {
-                    "training.steps": chosen.training.steps,
-                    "embedding.propagation": chosen.embedding.propagation,
-                    "embedding.length": "none" if chosen.embedding.length is None else chosen.embedding.length,
+                    "training.steps": step,
+                    "embedding.propagation": propagation,
+                    "embedding.length": "none" if length is None else length,
                     "scores": [round(float(value), 4) for value in values],
                 }
             )
@@ -195,11 +189,8 @@ def _run_jobs(
     # Every process counts through the same list: what one has finished meanwhile is not another's turn anyway.
     every = list(jobs)
     finished = {(line["variant"], line["trial"]) for line in read_trials(folder, stage)}
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{stage}-{turns.worker}.jsonl"
-    _end_last_line(path)
     with (
-        path.open("a", encoding="utf-8") as file,
+        open_log(folder, stage, turns.worker) as file,
         (progress or SilentProgress()).stage(stage, len(set(every) - finished)) as bar,
     ):
         for turn in turns:
@@ -219,57 +210,5 @@ def _run_jobs(
                 "outcomes": _outcomes(graph, settings, seeds, device, objective),
                 "seconds": round(time.time() - began, 2),
             }
-            file.write(json.dumps(line) + "\n")
-            file.flush()
+            write_trial(file, line)
             bar.advance()
-
-
-def _end_last_line(path: Path) -> None:
-    """Keep a line that was cut off in mid-write from swallowing the next one."""
-    if path.exists() and not path.read_bytes().endswith(b"\n"):
-        with path.open("ab") as file:
-            file.write(b"\n")
-
-
-def read_trials(folder: Path, stage: str) -> list[dict[str, Any]]:
-    """Return the finished lines of a stage, `trials` or `confirmed`; one cut off in mid-write is left out."""
-    lines = []
-    for path in sorted(folder.glob(f"{stage}*.jsonl")):
-        for number, text in enumerate(path.read_bytes().split(b"\n"), start=1):
-            try:
-                line = json.loads(text)
-            except (ValueError, RecursionError):
-                continue
-            if not _is_trial(line):
-                raise InputError(f"{path}, line {number}: not a trial of a search; remove the line")
-            lines.append(line)
-    return lines
-
-
-def _is_trial(line: Any) -> bool:
-    """Tell whether a line holds what one of ours does; its settings are checked when they are used."""
-    kinds = {"variant": str, "trial": int, "seeds": list, "settings": dict, "outcomes": list}
-    if not isinstance(line, dict) or not all(isinstance(line.get(name), kind) for name, kind in kinds.items()):
-        return False
-    if not line["seeds"] or not all(type(seed) is int for seed in line["seeds"]):
-        return False
-    return all(isinstance(outcome, dict) and _is_outcome(outcome) for outcome in line["outcomes"])
-
-
-def _is_outcome(outcome: dict[str, Any]) -> bool:
-    scores = outcome.get("scores")
-    named = all(isinstance(outcome.get(key), int | float | str) for key in _LOOKED_AT)
-    return named and isinstance(scores, list) and bool(scores) and all(type(score) is float for score in scores)
-
-
-def ranking(lines: list[dict[str, Any]], variant: str) -> list[tuple[float, Settings]]:
-    """Return every setting a variant tried with its mean score over the tuning seeds, best first."""
-    ranked = []
-    for line in lines:
-        if line["variant"] != variant:
-            continue
-        base = config.from_mapping(Settings, line["settings"], "the search log")
-        for outcome in line["outcomes"]:
-            chosen = config.override(base, [f"{key}={json.dumps(outcome[key])}" for key in _LOOKED_AT])
-            ranked.append((float(np.mean(outcome["scores"])), chosen))
-    return sorted(ranked, key=lambda pair: -pair[0])
