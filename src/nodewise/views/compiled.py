@@ -7,9 +7,6 @@ The slow twins serve other devices, few walks, and machines without numba (`nati
 Every walk is worked on by itself, so results do not depend on the number of threads, which is torch's. They are
 Python's threads, as the loops do not hold its lock: numba's own would bring a second OpenMP beside torch's, twice the
 compilation, and a process that must not fork.
-
-What was compiled is cached beside this file or, where that is read-only, in the user's cache folder; where that is
-read-only too, every process compiles anew, for a few seconds.
 """
 
 from __future__ import annotations
@@ -18,18 +15,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from math import ceil
-from typing import Any, TypeVar
+from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.views.loop_cache import compile_loop
 from nodewise.views.topology import Topology
 
-Loop = TypeVar("Loop", bound=Callable[..., Any])
 Array = npt.NDArray[Any]
 
 # A thread is started for no fewer walks than these: it takes about as long as they do.
@@ -93,15 +89,7 @@ def _share(loop: Callable[..., Any], common: Sequence[Any], by_walk: Sequence[Ar
             other.result()
 
 
-def _compile(function: Loop) -> Loop:
-    try:
-        compiled: Loop = numba.njit(function, nogil=True, cache=True)
-    except RuntimeError:  # there is no folder to cache in
-        compiled = numba.njit(function, nogil=True)
-    return compiled
-
-
-@_compile
+@compile_loop
 def _fold(key: Any, value: Any) -> Any:
     """Be `rng.fold` for numbers of uint64."""
     x = key + (value + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -110,7 +98,7 @@ def _fold(key: Any, value: Any) -> Any:
     return x ^ (x >> np.uint64(31))
 
 
-@_compile
+@compile_loop
 def _walk(indptr: Array, indices: Array, restart: Any, lazy: Any, streams: Array, walks: Array) -> None:
     """Fill in walks whose first node is given."""
     # Walks take turns, so that the memory is asked for the next nodes of many at once.
@@ -130,7 +118,7 @@ def _walk(indptr: Array, indices: Array, restart: Any, lazy: Any, streams: Array
             walks[number, step] = following
 
 
-@_compile
+@compile_loop
 def _induce(
     indptr: Array, indices: Array, inverse_roots: Array, walks: Array, nodes: Array, mask: Array, adjacency: Array
 ) -> None:
@@ -153,7 +141,7 @@ def _induce(
                 edges[row, column] *= scale[row] * scale[column]
 
 
-@_compile
+@compile_loop
 def _distinct(walk: Array, nodes: Array) -> int:
     """Put the start of a walk and then, ascending, the others it visited into `nodes`; return how many they are."""
     nodes[0] = walk[0]
@@ -170,7 +158,7 @@ def _distinct(walk: Array, nodes: Array) -> int:
     return size
 
 
-@_compile
+@compile_loop
 def _join(indptr: Array, indices: Array, nodes: Array, slot: int, size: int, edges: Array) -> None:
     """Enter the edges of a slot with the slots after it, whose nodes ascend as its row of neighbours does."""
     place, end = indptr[nodes[slot]], indptr[nodes[slot] + 1]
