@@ -157,14 +157,20 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     """Print a table on stdout; without column names it is a list of names and values."""
     from rich import box
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
+    # Text throughout: a user's id or file name may look like rich's markup.
     table = Table(
-        *columns, title=title, title_justify="left", box=box.SIMPLE, show_header=bool(columns), pad_edge=False
+        *(Column(Text(name)) for name in columns),
+        title=Text(title, "table.title"),
+        title_justify="left",
+        box=box.SIMPLE,
+        show_header=bool(columns),
+        pad_edge=False,
     )
     for row in rows:
-        table.add_row(*map(Text, row))  # Text: a user's id may look like rich's markup
+        table.add_row(*map(Text, row))
     # Piped output is for programs and files: not to be cut at the width of a terminal that is not there.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     with console.capture() as drawn:
