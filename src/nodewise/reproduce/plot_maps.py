@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,9 @@ def _draw_dataset(results: Results, setup: Setup, folder: Path, dataset: str) ->
         across, up = places[order].T
         colours = np.array(COLOURS)[classes[order] % len(COLOURS)]
         axes.scatter(across, up, s=6, c=colours, alpha=0.75, linewidths=0, rasterized=True)
-        axes.set(title=TITLES.get(name, name), xticks=[], yticks=[], aspect="equal", adjustable="datalim")
+        axes.set(
+            title=TITLES.get(name, name), xticks=[], yticks=[], aspect="equal", adjustable="box", **_square(places)
+        )
         for side in axes.spines.values():
             side.set_visible(False)
         axes.set_xlabel(
@@ -42,3 +45,11 @@ def _draw_dataset(results: Results, setup: Setup, folder: Path, dataset: str) ->
         )
     heading(figure, f"{dataset.capitalize()}: t-SNE of {len(places):,} nodes; colours are the classes", setup.quick)
     return save(figure, folder / f"figure-{dataset}")
+
+
+def _square(places: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, tuple[float, float]]:
+    """Return limits of a square that holds all places, so that panels are filled alike."""
+    middle, half = (places.min(0) + places.max(0)) / 2, 0.52 * np.ptp(places, axis=0).max()
+    return {
+        name: (centre - half, centre + half) for name, centre in zip(("xlim", "ylim"), middle.tolist(), strict=True)
+    }
