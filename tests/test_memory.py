@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import nodewise
 from nodewise.core import rng
 from nodewise.data.graph import Graph
+from nodewise.sampling import cluster_networks
 from nodewise.sampling.dpp import DppSettings, sample_negatives
 from nodewise.training.stepper import Stepper
 from nodewise.views import native
@@ -70,13 +71,14 @@ def step_calls(graph: Graph, batch_size: int, *changes: str) -> int:
 
 @pytest.fixture(params=["torch", "compiled"])
 def one_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the views of any number of nodes in one way, on one thread."""
+    """Make the views of any number of nodes in one way, on one thread, and fit all their networks at once."""
     if request.param == "compiled":
         pytest.importorskip("numba")
         from nodewise.views import compiled
 
         monkeypatch.setattr(compiled, "_WALKED", 10**9)
         monkeypatch.setattr(compiled, "_INDUCED", 10**9)
+    monkeypatch.setattr(cluster_networks, "_QUERIES_AT_ONCE", 10**9)
     monkeypatch.setattr(native, "_MANY", 1 if request.param == "compiled" else 10**9)
 
 

@@ -7,6 +7,7 @@ from tests.sampling.test_strategies import TOPOLOGY, candidates
 from nodewise.core import rng
 from nodewise.core.errors import InputError
 from nodewise.sampling.adaptive import AdaptiveSampler
+from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.discriminators import log_ratio
 from nodewise.sampling.dpp import DppSettings, sample_negatives
 from nodewise.sampling.mixup import mixup
@@ -50,6 +51,20 @@ def test_collision_moves_what_the_ratio_says_and_the_neighbours(hidden: int) -> 
     assert torch.equal(pairs.positives, (near & ~batch.own) | moved)
     share = moved.sum((-1, -2)) / (~near).sum((-1, -2))
     assert torch.allclose(pairs.statistics["moved"], share)
+
+
+@pytest.mark.parametrize("hidden", [0, 3])
+def test_collision_sees_descriptions_as_it_would_see_their_vectors(hidden: int) -> None:
+    batch = candidates()
+    drawn = torch.randint(0, 4, (2, TOPOLOGY.num_nodes, 6), generator=torch.Generator().manual_seed(1))
+    everyone = Descriptions.numbered(drawn + 5 * torch.arange(6), 30)
+    seen, members = everyone.of(batch.key_nodes), everyone.of(torch.stack([batch.query_nodes] * 2, dim=-1))
+    sampler = AdaptiveSampler(replace(OFF, collision=True, class_collision=CollisionSettings(hidden=hidden, alpha=1.1)))
+    found = sampler(replace(batch, seen=seen, members=members))
+    expected = sampler(replace(batch, seen=seen.dense(), members=members.dense()))
+    assert 0 < expected.statistics["moved"].max() < 1
+    assert torch.equal(found.negatives, expected.negatives)
+    assert torch.equal(found.positives, expected.positives)
 
 
 def test_a_larger_alpha_moves_less() -> None:

@@ -14,7 +14,7 @@ from nodewise.data.graph import Graph
 from nodewise.data.synthetic import block_model
 from nodewise.encoders.features import Features
 from nodewise.sampling import evidence
-from nodewise.sampling.evidence import Consensus, consensus, kmeans
+from nodewise.sampling.evidence import consensus, kmeans
 from nodewise.views.topology import Topology
 
 KEY = rng.key(0, "evidence")
@@ -59,28 +59,13 @@ def test_sets_side_by_side_are_clustered_as_they_are_alone() -> None:
         assert set(together[place].tolist()) == set(range(int(numbers[place])))
 
 
-def test_descriptions_are_unit_vectors_whose_products_are_shares_of_agreement() -> None:
-    generator = torch.Generator().manual_seed(0)
-    own = torch.randint(0, 3, (2, 11, 5), generator=generator)
-    found = Consensus(own + 3 * torch.arange(5), 15)
-    nodes = torch.tensor([[0, 3, 10, 3], [1, 2, 4, 9]])
-    described = found.of(nodes)
-    assert described.shape == (2, 4, 15)
-    for run in range(2):
-        for i, left in enumerate(nodes[run].tolist()):
-            for j, right in enumerate(nodes[run].tolist()):
-                agreeing = sum(int(own[run, left, r]) == int(own[run, right, r]) for r in range(5))
-                assert abs(float(described[run, i] @ described[run, j]) - agreeing / 5) < 1e-6
-    assert torch.equal(found.of(nodes.view(2, 2, 2)), described.view(2, 2, 2, 15))
-
-
 def test_each_clustering_has_its_own_range_of_numbers() -> None:
     graph = random_graph(60, 150, num_features=20, sparse=True)
     found = consensus(Features(graph), Topology.of(graph), torch.tensor([3]), 4)
-    assert found.clusters.shape == (1, 60, 4)
+    assert found.numbers.shape == (1, 60, 4)
     assert found.width == 4 * 24
     for number in range(4):
-        used = set(found.clusters[0, :, number].tolist())
+        used = set(found.numbers[0, :, number].tolist())
         assert used <= set(range(24 * number, 24 * (number + 1)))
         assert len(used) > 1
 
@@ -92,11 +77,11 @@ def test_it_is_a_function_of_the_seed_and_a_stack_is_its_runs(sparse: bool) -> N
     stacked = consensus(features, topology, torch.tensor([3, 4]), 3)
     for place, seed in enumerate((3, 4)):
         alone = consensus(features, topology, torch.tensor([seed]), 3)
-        assert torch.equal(stacked.clusters[place], alone.clusters[0])
+        assert torch.equal(stacked.numbers[place], alone.numbers[0])
         more = consensus(features, topology, torch.tensor([seed]), 4)
-        assert torch.equal(more.clusters[..., :3], alone.clusters)
-    assert not torch.equal(stacked.clusters[0], stacked.clusters[1])
-    assert not torch.equal(stacked.clusters[0, :, 0], stacked.clusters[0, :, 1] - 24)
+        assert torch.equal(more.numbers[..., :3], alone.numbers)
+    assert not torch.equal(stacked.numbers[0], stacked.numbers[1])
+    assert not torch.equal(stacked.numbers[0, :, 0], stacked.numbers[0, :, 1] - 24)
 
 
 def test_projection_is_the_leading_part_of_a_singular_value_decomposition() -> None:
@@ -157,7 +142,7 @@ def test_thinning_keeps_edges_whole_and_about_seven_in_ten() -> None:
 def test_agreement_finds_nodes_of_a_planted_class() -> None:
     graph = block_model(300, num_classes=3, homophily=0.75, noise=0.8, num_features=300, average_degree=6, seed=0)
     found = consensus(Features(graph), Topology.of(graph), torch.tensor([0]), 8)
-    described = found.of(torch.arange(300).unsqueeze(0))[0]
+    described = found.dense()[0]
     one, other = torch.triu_indices(300, 300, offset=1)
     agreement = (described[one] * described[other]).sum(-1)
     same = torch.as_tensor(graph.labels)
@@ -173,5 +158,5 @@ def test_agreement_finds_nodes_of_a_planted_class() -> None:
 def test_graphs_with_hardly_anything_in_them_are_described_without_nan() -> None:
     for graph in (random_graph(5, 3, num_features=1), small_graph()):
         found = consensus(Features(graph), Topology.of(graph), torch.tensor([0]), 3)
-        described = found.of(torch.arange(graph.num_nodes).unsqueeze(0))
+        described = found.dense()
         assert torch.allclose(described.norm(dim=-1), torch.ones(1, graph.num_nodes))

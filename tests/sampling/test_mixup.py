@@ -2,7 +2,7 @@ import torch
 from scipy import stats
 
 from nodewise.core import rng
-from nodewise.sampling.mixup import mixup
+from nodewise.sampling.mixup import mixup, mixup_shares
 
 
 def test_points_are_convex_combinations_of_two_members() -> None:
@@ -34,3 +34,13 @@ def test_shares_are_uniform() -> None:
 
 def test_none_are_asked_for() -> None:
     assert mixup(torch.zeros(1, 2, 3, 4), 0, 0, torch.zeros(1, 2, dtype=torch.int64)).shape == (1, 2, 0, 4)
+
+
+def test_shares_say_what_the_points_are_made_of() -> None:
+    members = torch.randn(2, 3, 4, 6, generator=torch.Generator().manual_seed(0))
+    owners, key = torch.arange(6).view(2, 3), rng.key(torch.tensor([[3], [4]]), "mixup")
+    shares = mixup_shares(4, 20, key, owners)
+    assert shares.shape == (2, 3, 20, 4)
+    assert torch.allclose(shares @ members, mixup(members, 20, key, owners), atol=1e-6)
+    assert torch.allclose(shares.sum(-1), torch.ones(2, 3, 20))
+    assert mixup_shares(4, 0, key, owners).shape == (2, 3, 0, 4)

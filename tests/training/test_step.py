@@ -9,6 +9,7 @@ from torch import Tensor
 
 from nodewise.core import config
 from nodewise.data.graph import Graph
+from nodewise.sampling.descriptions import vectors
 from nodewise.sampling.neighbourhood import sample_neighbours
 from nodewise.training.batches import Batches
 from nodewise.training.loop import prepare
@@ -105,10 +106,10 @@ def test_members_are_descriptions_when_evidence_is_the_consensus() -> None:
     nodes = batches_of(one).at(0)
     _, seen, _ = one.loss(nodes, 4)
     near = sample_neighbours(one.topology, nodes, 1, 4, one.key("neighbours", 4))
-    assert torch.equal(seen.seen, one.consensus.of(nodes))
-    assert torch.equal(seen.members[:, :, 0], seen.seen)
+    assert torch.equal(seen.seen.numbers, one.consensus.of(nodes).numbers)
+    assert torch.equal(seen.members.numbers[:, :, 0], seen.seen.numbers)
     for place in range(4):
-        assert torch.equal(seen.members[:, :, 1 + place], one.consensus.of(near[..., place]))
+        assert torch.equal(seen.members.numbers[:, :, 1 + place], one.consensus.of(near[..., place]).numbers)
 
 
 def test_views_do_not_depend_on_the_chunking() -> None:
@@ -157,12 +158,13 @@ def test_a_switch_changes_what_it_names_and_nothing_else(switch: str) -> None:
         assert chosen.positives.any()
 
 
-def test_the_strategy_sees_no_gradient_and_the_loss_has_one() -> None:
-    one = learner()
+@pytest.mark.parametrize("evidence", EVIDENCE)
+def test_the_strategy_sees_no_gradient_and_the_loss_has_one(evidence: str) -> None:
+    one = learner(f"sampling.class_collision.evidence={evidence}")
     loss, seen, pairs = one.loss(batches_of(one).at(0), 0)
     assert loss.shape == (3,)
     assert loss.requires_grad
-    given = (seen.query, seen.key, seen.seen, seen.members, pairs.log_weights)
+    given = (seen.query, seen.key, vectors(seen.seen), vectors(seen.members), pairs.log_weights)
     assert not any(tensor.requires_grad for tensor in given)
 
 

@@ -40,7 +40,7 @@ def _mix_int(x: int) -> int:
 
 def _shift_right(x: Tensor, bits: int) -> Tensor:
     # int64 shifts are arithmetic; the mask makes them logical.
-    return (x >> bits) & ((1 << (64 - bits)) - 1)
+    return (x >> bits).bitwise_and_((1 << (64 - bits)) - 1)
 
 
 def _mix(x: Tensor) -> Tensor:
@@ -53,9 +53,9 @@ def _mix(x: Tensor) -> Tensor:
 
 def mix_in_torch(x: Tensor) -> Tensor:
     """Return the mixed bits of int64 numbers of any shape, on any device."""
-    x = (x ^ _shift_right(x, 30)) * _signed(_MULTIPLIER_1)
-    x = (x ^ _shift_right(x, 27)) * _signed(_MULTIPLIER_2)
-    return x ^ _shift_right(x, 31)
+    x = _shift_right(x, 30).bitwise_xor_(x).mul_(_signed(_MULTIPLIER_1))
+    x = _shift_right(x, 27).bitwise_xor_(x).mul_(_signed(_MULTIPLIER_2))
+    return _shift_right(x, 31).bitwise_xor_(x)
 
 
 @overload

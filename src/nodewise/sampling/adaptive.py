@@ -12,9 +12,11 @@ from torch import Tensor
 
 from nodewise.core import rng
 from nodewise.core.lanes import beside, join, mark
+from nodewise.sampling.cluster_networks import cluster_log_ratio
+from nodewise.sampling.descriptions import Descriptions, vectors
 from nodewise.sampling.discriminators import log_ratio
 from nodewise.sampling.dpp import deal, draw_for_all, effective_rank, log_determinant_gap, sample_negatives, similarity
-from nodewise.sampling.mixup import mixup
+from nodewise.sampling.mixup import mixup, mixup_shares
 from nodewise.sampling.neighbourhood import near_pairs
 from nodewise.sampling.pairs import Candidates, PairSets, Strategy
 from nodewise.sampling.settings import SamplingSettings
@@ -73,18 +75,17 @@ class AdaptiveSampler(Strategy):
         chosen, seen, members = self.settings.class_collision, candidates.seen, candidates.members
         if seen is None or members is None:
             raise ValueError("collision removal needs Candidates.seen and .members")
-        nodes = candidates.query_nodes
-        mixed = mixup(members, chosen.mixup, rng.fold(candidates.draw, 0), nodes)
-        ratio = log_ratio(
-            seen,
-            torch.cat([members, mixed], dim=-2),
-            near,
-            nodes,
-            rng.fold(candidates.draw, 1),
-            hidden=chosen.hidden,
-            steps=chosen.steps,
-            learning_rate=chosen.learning_rate,
-        )
+        nodes, steps, rate = candidates.query_nodes, chosen.steps, chosen.learning_rate
+        mixing, key = rng.fold(candidates.draw, 0), rng.fold(candidates.draw, 1)
+        if isinstance(seen, Descriptions) and isinstance(members, Descriptions) and not chosen.hidden:
+            shares = mixup_shares(members.clusters.shape[-2], chosen.mixup, mixing, nodes)
+            ratio = cluster_log_ratio(seen, members, shares, near, nodes, key, steps=steps, learning_rate=rate)
+        else:
+            own = vectors(members)
+            own = torch.cat([own, mixup(own, chosen.mixup, mixing, nodes)], dim=-2)
+            ratio = log_ratio(
+                vectors(seen), own, near, nodes, key, hidden=chosen.hidden, steps=steps, learning_rate=rate
+            )
         return ratio > math.log(chosen.alpha)
 
     def _draws(self, candidates: Candidates) -> Tensor | None:

@@ -11,7 +11,8 @@ negatives an unbalanced F+ answers "negative" everywhere.
 
 Differs from the paper: sizes and training of F are not given there. Here F is linear or has one hidden layer,
 is fitted anew in each batch by a few steps of gradient descent, and inputs are centred and scaled to unit mean
-square norm, so that one learning rate suits every input.
+square norm, so that one learning rate suits every input. Linear networks that see clusters have a fast twin,
+`cluster_networks`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def log_ratio(
     scale = (candidates - centre).square().sum(-1).mean(-1).clamp(min=1e-12).rsqrt().view(-1, 1, 1)
     candidates = (candidates - centre) * scale
     members = (members - centre.unsqueeze(-3)) * scale.unsqueeze(-1)
-    balance = _balance(near, members.shape[-2])
+    balance = class_balance(near, members.shape[-2])
     if not hidden:
         networks = [_initial(nodes, candidates.shape[-1], 0, rng.fold(key, int(sign > 0))) for sign in (1.0, -1.0)]
         return _fit_linear(networks, candidates, members, near, balance, steps, learning_rate)
@@ -113,20 +114,28 @@ def _fit_linear(
     return logits[:, 0] - logits[:, 1]
 
 
-def _balance(near: Tensor, members: int) -> tuple[Tensor, Tensor]:
-    """Return the weight of one positive and of one negative, so that each class of a query sums to 1/2."""
-    positives = near.sum(-1) + members
-    negatives = (~near).sum(-1).clamp(min=1)
-    return 0.5 / positives, 0.5 / negatives
+def class_balance(near: Tensor, members: int) -> tuple[Tensor, Tensor]:
+    """Return the weight (S, B) of one positive and of one negative, so that each class of a query sums to 1/2."""
+    shared = near.sum(-1)
+    negatives = (near.shape[-1] - shared).clamp(min=1)
+    return 0.5 / (shared + members), 0.5 / negatives
+
+
+def draw_weights(streams: Tensor, numbers: Tensor, fans: int) -> Tensor:
+    """Draw Xavier-uniform weights by their numbers within a layer, from the streams of their networks.
+
+    Shapes broadcast; `fans` is the number of inputs and outputs of the layer.
+    """
+    return rng.uniform(streams, numbers).mul_(2).sub_(1).mul_(math.sqrt(6 / fans))
 
 
 def _initial(nodes: Tensor, inputs: int, hidden: int, key: int | Tensor) -> list[Tensor]:
     """Xavier-uniform weights of one network per node: [w (S,B,r), b] or [W (S,B,h,r), b, v (S,B,h), c]."""
 
     def draw(layer: int, fan_out: int, fan_in: int, *shape: int) -> Tensor:
-        index = torch.arange(math.prod(shape), device=nodes.device)
-        unit = rng.uniform(rng.fold(rng.fold(key, layer), nodes).unsqueeze(-1), index)
-        return ((2 * unit - 1) * math.sqrt(6 / (fan_in + fan_out))).view(*nodes.shape, *shape)
+        streams = rng.fold(rng.fold(key, layer), nodes).unsqueeze(-1)
+        numbers = torch.arange(math.prod(shape), device=nodes.device)
+        return draw_weights(streams, numbers, fan_in + fan_out).view(*nodes.shape, *shape)
 
     zero = torch.zeros(nodes.shape, device=nodes.device)
     if not hidden:

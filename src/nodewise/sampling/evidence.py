@@ -4,7 +4,8 @@ Discriminators that look at the embeddings they help to train confirm themselves
 agreement of R clusterings, each of another perturbed copy of the graph: a random half of the features, 70% of
 the edges, tf-idf weights, a truncated singular value decomposition, personalised-PageRank smoothing, and
 k-means with a random number of clusters. A node is described by the clusters it fell into, z_i = the R indicator
-vectors side by side over sqrt(R), so that z_i . z_j is the share of clusterings that put i and j together.
+vectors side by side over sqrt(R) (`descriptions`), so that z_i . z_j is the share of clusterings that put i and j
+together.
 
 Computed once per run, from features and edges alone; nothing here sees a label. O(R (N + E)) time.
 
@@ -13,14 +14,13 @@ Differs from the paper: there F_i+ and F_i- see the embeddings h_j^k (`evidence 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
 from nodewise.core import rng
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
+from nodewise.sampling.descriptions import Descriptions
 from nodewise.views.topology import Topology
 
 _COMPONENTS = 64
@@ -33,28 +33,8 @@ _LLOYD_STEPS = 25
 _ENTRIES_AT_ONCE = 1 << 26
 
 
-@dataclass(frozen=True)
-class Consensus:
-    """R clusterings of each of S runs.
-
-    Attributes:
-        clusters: int64 (S, N, R), numbered through all clusterings: clustering r uses its own range.
-        width: total number r of clusters, the length of a description.
-    """
-
-    clusters: Tensor
-    width: int
-
-    def of(self, nodes: Tensor) -> Tensor:
-        """Describe nodes (S, ...) -> (S, ..., r), unit vectors."""
-        runs = torch.arange(len(nodes), device=nodes.device).view(-1, *[1] * (nodes.dim() - 1))
-        members = self.clusters[runs, nodes]
-        description = torch.zeros((*nodes.shape, self.width), device=nodes.device)
-        return description.scatter_(-1, members, members.shape[-1] ** -0.5)
-
-
-def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings: int) -> Consensus:
-    """Cluster `clusterings` perturbed copies of the graph for each seed (S,)."""
+def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings: int) -> Descriptions:
+    """Describe all nodes by `clusterings` clusterings of perturbed copies of the graph, for each seed (S,)."""
     at_once = 1
     if topology.device.type == "cuda":  # small kernels leave a GPU idle: as many copies side by side as memory allows
         at_once = max(1, _ENTRIES_AT_ONCE // (max(features.shape) * _COMPONENTS))
@@ -63,7 +43,7 @@ def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings
     for seed in seeds:
         keys = rng.fold(rng.key(seed, "evidence"), numbers)
         stacks.append(torch.cat([_cluster(features, topology, some) for some in torch.split(keys, at_once)]).T)
-    return Consensus(torch.stack(stacks) + numbers * _CLUSTERS[1], clusterings * _CLUSTERS[1])
+    return Descriptions.numbered(torch.stack(stacks) + numbers * _CLUSTERS[1], clusterings * _CLUSTERS[1])
 
 
 @torch.no_grad()

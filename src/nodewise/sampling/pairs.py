@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from nodewise.core.lanes import Mark
+from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.settings import SamplingSettings
 from nodewise.views.topology import Topology
 
@@ -27,8 +28,9 @@ class Candidates:
         temperature: τ of the loss; scores are query . key / τ.
         topology: the graph.
         draw: the name of this step's random draws, int or (S, 1).
-        seen: (S, M, r), what discriminators see of each candidate; None unless the strategy asks for evidence.
-        members: (S, B, P, r), the same of the query's own view and of nodes within K hops, wherever they are.
+        seen: what discriminators see of each of (S, M) candidates; None unless the strategy asks for evidence. The
+            embedding is a tensor (S, M, r); the consensus `Descriptions`, of which `descriptions.vectors` makes one.
+        members: the same of (S, B, P) nodes: the query's own view and nodes within K hops, wherever they are.
         begun: on a GPU, the moment from which on nodes and, unless it is embeddings, evidence are there.
         encoded: the moment from which on `key` is there. A strategy may ignore both (`core.lanes`).
     """
@@ -40,8 +42,8 @@ class Candidates:
     temperature: float
     topology: Topology
     draw: int | Tensor
-    seen: Tensor | None = None
-    members: Tensor | None = None
+    seen: Tensor | Descriptions | None = None
+    members: Tensor | Descriptions | None = None
     begun: Mark | None = None
     encoded: Mark | None = None
 

@@ -14,7 +14,7 @@ from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.losses.node_infonce import node_infonce
 from nodewise.losses.score import scorable
-from nodewise.sampling.evidence import Consensus
+from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.neighbourhood import sample_neighbours
 from nodewise.sampling.pairs import Candidates, PairSets, Strategy
 from nodewise.training.distributed import Alone
@@ -37,7 +37,7 @@ class Learner:
         features: the graph's features.
         encoder: the networks in training.
         strategy: chooses the pairs.
-        consensus: evidence for the discriminators, where the strategy asks for it.
+        consensus: evidence on all nodes for the discriminators, where the strategy asks for it.
         team: the processes that share each batch.
     """
 
@@ -47,7 +47,7 @@ class Learner:
     features: Features
     encoder: Encoder
     strategy: Strategy
-    consensus: Consensus | None = None
+    consensus: Descriptions | None = None
     team: Alone = field(default_factory=Alone)
 
     def key(self, purpose: str, step: int | Tensor) -> Tensor:
@@ -108,7 +108,7 @@ class Learner:
 
     def evidence(
         self, key: Tensor, nodes: Tensor, step: int | Tensor, begun: Mark | None
-    ) -> tuple[Tensor | None, Tensor | None]:
+    ) -> tuple[Tensor | Descriptions | None, Tensor | Descriptions | None]:
         """Return what discriminators see of candidates and of the members of S_i+, for the queries of this process."""
         if self.strategy.evidence == "none":
             return None, None
