@@ -130,7 +130,10 @@ def test_a_basis_is_orthonormal_and_spans_what_it_was_made_of() -> None:
 
 def test_thinning_keeps_edges_whole_and_about_seven_in_ten() -> None:
     topology = Topology.of(random_graph(300, 3000, seed=2))
-    dense = evidence._thinned(topology, KEY).to_dense()
+    keys = torch.tensor([KEY, KEY + 1])
+    dense, second = (evidence._thinned(topology, key.unsqueeze(0)).to_dense() for key in keys)
+    assert torch.equal(evidence._thinned(topology, keys).to_dense(), torch.block_diag(dense, second))
+    assert not torch.equal(dense, second)
     assert torch.allclose(dense, dense.T)
     joined = dense.fill_diagonal_(0) > 0
     nodes = torch.arange(300)

@@ -50,9 +50,9 @@ def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings
 def _cluster(features: Features, topology: Topology, keys: Tensor) -> Tensor:
     """Return the cluster of every node in the perturbed copies that keys (G,) name: (G, N)."""
     projected = _principal(features, rng.fold(keys, 0))
-    for copy, key in zip(projected, rng.fold(keys, 1), strict=True):
-        copy.copy_(smooth(_thinned(topology, key), copy.contiguous(), _SMOOTHING_STEPS, _TELEPORT))
-    points = torch.nn.functional.normalize(projected, dim=-1)
+    copies = _thinned(topology, rng.fold(keys, 1))
+    smoothed = smooth(copies, projected.flatten(0, 1), _SMOOTHING_STEPS, _TELEPORT)
+    points = torch.nn.functional.normalize(smoothed, dim=-1).view_as(projected)
     low, high = _CLUSTERS
     numbers = low + (rng.fold(keys, 2) & 0xFFFF) % (high - low + 1)
     return kmeans(points, numbers.clamp(max=points.shape[1]), _LLOYD_STEPS, rng.fold(keys, 3))
@@ -100,14 +100,15 @@ def _orthonormal(vectors: Tensor) -> Tensor:
     return basis.to(vectors.dtype)
 
 
-def _thinned(topology: Topology, key: int | Tensor) -> Tensor:
-    """Return the normalised adjacency of a copy that keeps each undirected edge with probability 0.7."""
+def _thinned(topology: Topology, keys: Tensor) -> Tensor:
+    """Return the normalised adjacency of copies side by side (G N, G N), each of which keeps 70% of the edges."""
     nodes = torch.arange(topology.num_nodes, device=topology.device)
     rows = torch.repeat_interleave(nodes, topology.degrees)
     low, high = torch.minimum(rows, topology.indices), torch.maximum(rows, topology.indices)
-    kept = rng.uniform(key, low * topology.num_nodes + high) < _KEPT_EDGES
-    copy = Topology.from_rows(rows[kept], topology.indices[kept], topology.num_nodes)
-    return copy.normalised_adjacency()
+    kept = rng.uniform(keys.unsqueeze(-1), low * topology.num_nodes + high) < _KEPT_EDGES
+    first = torch.arange(len(keys), device=topology.device).mul(topology.num_nodes).unsqueeze(-1)
+    union = Topology.from_rows((first + rows)[kept], (first + topology.indices)[kept], len(keys) * topology.num_nodes)
+    return union.normalised_adjacency()
 
 
 def kmeans(points: Tensor, clusters: Tensor, steps: int, keys: Tensor) -> Tensor:
