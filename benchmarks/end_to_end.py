@@ -50,8 +50,8 @@ def deep_graph_infomax(graph: Graph, device: torch.device, patience: int = 20) -
         loss.backward()
         optimiser.step()
         epoch += 1
-        if float(loss) < best:
-            best, best_epoch = float(loss), epoch
+        if loss.item() < best:
+            best, best_epoch = loss.item(), epoch
     with torch.no_grad():
         model(x, edge_index)
     return epoch

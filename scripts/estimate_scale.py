@@ -80,12 +80,15 @@ def evidence_seconds(s: Sizes) -> float:
 
 
 def network_bytes(s: Sizes) -> dict[str, float]:
-    """Count what one rank sends in a step: gradients, keys and their gradients, and rows of a partitioned graph."""
+    """Count what one rank sends in a step: gradients, vectors, and rows of a partitioned graph.
+
+    The vectors of both views go out once, and their gradients are summed, which takes two rounds.
+    """
     weights = FLOAT * (s.features * s.dimension + (s.layers - 1) * s.dimension**2)
     share = (s.ranks - 1) / s.ranks
     return {
         "gradients": 2 * share * weights,
-        "keys": 2 * share * s.batch * s.dimension * FLOAT,
+        "vectors": 2 * 3 * share * s.batch * s.dimension * FLOAT,
         "rows_if_partitioned": 2 * share * s.batch / s.ranks * WALK_NODES * (s.features * FLOAT + 160),
     }
 

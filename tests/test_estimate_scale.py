@@ -29,14 +29,14 @@ def test_figures_grow_in_proportion(script: ModuleType) -> None:
     one, ten = (script.estimate(script.Sizes(size, 10 * size)) for size in (1e8, 1e9))
     for name in ("store_bytes", "convert_seconds", "evidence_seconds", "embedding_seconds", "embedding_disk_bytes"):
         assert ten[name] == pytest.approx(10 * one[name])
-    assert ten["network_keys_bytes_a_step"] == one["network_keys_bytes_a_step"]
+    assert ten["network_vectors_bytes_a_step"] == one["network_vectors_bytes_a_step"]
 
 
-def test_one_rank_sends_nothing_and_many_send_keys_and_gradients(script: ModuleType) -> None:
+def test_one_rank_sends_nothing_and_many_send_vectors_and_gradients(script: ModuleType) -> None:
     alone, four = (script.network_bytes(script.Sizes(1e6, 1e7, ranks=ranks)) for ranks in (1, 4))
     assert set(alone.values()) == {0}
     assert four["gradients"] == pytest.approx(2 * 0.75 * 4 * 128 * 512)
-    assert four["keys"] == pytest.approx(2 * 0.75 * 500 * 512 * 4)
+    assert four["vectors"] == pytest.approx(2 * 3 * 0.75 * 500 * 512 * 4)
 
 
 def test_the_store_of_a_million_nodes(script: ModuleType) -> None:

@@ -45,6 +45,13 @@ def test_the_switch_changes_nothing_on_a_cpu(nursery: Nursery, files: Path, unin
     assert json.loads((files / "run" / "environment.json").read_text())["deterministic"] is True
 
 
+@pytest.mark.gpu
+def test_on_a_gpu_the_switch_gives_the_same_bits(nursery: Nursery, files: Path) -> None:
+    for run in ("one", "other"):
+        assert nursery.run(files, *EMBED, "-o", run, "--device", "cuda", "--deterministic").code == 0
+    assert results(files / "one") == results(files / "other")
+
+
 def test_more_threads_give_nearly_the_same_vectors(
     nursery: Nursery, files: Path, uninterrupted: dict[str, bytes]
 ) -> None:
