@@ -3,6 +3,8 @@ import torch
 
 from nodewise.core.lanes import beside, join, mark
 
+LONG = 100_000_000  # cycles of a GPU, some hundredths of a second
+
 
 def test_on_a_cpu_there_is_one_order_and_lanes_change_nothing() -> None:
     seen = []
@@ -16,21 +18,33 @@ def test_on_a_cpu_there_is_one_order_and_lanes_change_nothing() -> None:
 
 
 @pytest.mark.gpu
-def test_a_lane_starts_at_its_mark_and_what_follows_waits_for_it() -> None:
-    x = torch.randn(2000, 2000, device="cuda", dtype=torch.float64)
-    expected = torch.linalg.matrix_power(x / 100, 6)
-    made = x / 100
+def test_a_lane_waits_for_its_mark_and_what_follows_waits_for_the_lane() -> None:
+    made = torch.zeros(1000, device="cuda")
+    torch.cuda._sleep(LONG)
+    made.fill_(1.0)
     start = mark(made)
-    other = torch.zeros_like(x)
-    for _ in range(20):
-        other = other + x @ x
     with beside("test", start):
         assert torch.cuda.current_stream() != torch.cuda.default_stream()
-        power = torch.linalg.matrix_power(made, 6)
+        torch.cuda._sleep(LONG)
+        doubled = 2 * made
     join("test", start)
-    result = power + 0
     assert torch.cuda.current_stream() == torch.cuda.default_stream()
-    assert torch.allclose(result, expected)
+    assert torch.equal(doubled + 0, torch.full_like(made, 2.0))
+
+
+@pytest.mark.gpu
+def test_a_lane_does_not_wait_for_what_comes_after_its_mark() -> None:
+    made = torch.ones(1000, device="cuda")
+    start = mark(made)
+    torch.cuda._sleep(20 * LONG)
+    with beside("test", start):
+        doubled = 2 * made
+        finished = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        finished.record()
+    finished.synchronize()
+    assert not torch.cuda.current_stream().query()
+    join("test", start)
+    assert float(doubled.sum()) == 2000
 
 
 @pytest.mark.gpu

@@ -118,6 +118,19 @@ def test_copies_side_by_side_are_those_made_one_by_one(sparse: bool) -> None:
     assert (clusters == alone).double().mean() > 0.95  # rounding may send a node elsewhere
 
 
+def test_how_many_copies_are_made_at_once_hangs_on_nodes_features_and_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+    sparse, dense = (random_graph(200, edges, num_features=80, seed=1) for edges in (100, 20000))
+    counts = []
+    for graph in (sparse, dense):
+        topology = Topology.of(graph)
+        monkeypatch.setattr(evidence, "_ENTRIES_AT_ONCE", 10 * 200 * 64)
+        counts.append(evidence._copies_at_once(Features(graph), topology))
+        monkeypatch.setattr(evidence, "_ENTRIES_AT_ONCE", 10)
+        assert evidence._copies_at_once(Features(graph), topology) == 1
+    assert counts[0] == 10
+    assert counts[1] == 10 * 200 * 64 // len(Topology.of(dense).indices) < 10
+
+
 def test_a_basis_is_orthonormal_and_spans_what_it_was_made_of() -> None:
     generator = torch.Generator().manual_seed(1)
     vectors = torch.randn(2, 40, 6, generator=generator) * torch.logspace(-3, 3, 6)

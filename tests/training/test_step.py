@@ -1,6 +1,7 @@
 """One step: a run in a stack is the run alone, and each switch changes what it names and nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -8,9 +9,12 @@ from tests.graphs import random_graph
 from torch import Tensor
 
 from nodewise.core import config
+from nodewise.core.lanes import Mark, beside, mark
 from nodewise.data.graph import Graph
+from nodewise.sampling import adaptive
 from nodewise.sampling.descriptions import vectors
 from nodewise.sampling.neighbourhood import sample_neighbours
+from nodewise.training import step
 from nodewise.training.batches import Batches
 from nodewise.training.loop import prepare
 from nodewise.training.settings import LearnerSettings
@@ -179,6 +183,49 @@ def test_the_gpu_takes_the_same_step() -> None:
     assert torch.allclose(seen.members, seen_there.members.cpu(), atol=1e-5)
     assert (chosen.negatives == chosen_there.negatives.cpu()).double().mean() > 0.99
     assert torch.allclose(loss, loss_there.cpu(), atol=0.05)
+
+
+LANES = [
+    (),
+    ("sampling.class_collision.evidence=embedding",),
+    ("sampling.class_collision.hidden=3",),
+    ("sampling.collision=false", "sampling.near_negatives=false"),
+    ("sampling.dpp=false",),
+    ("sampling.diversity.law=per_node",),
+    ("sampling.diversity.law=fixed", "sampling.diversity.size=5.0"),
+]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("changes", LANES)
+@pytest.mark.parametrize("late", ["the lanes", "the rest"])
+def test_lanes_change_nothing_whoever_is_late(
+    changes: tuple[str, ...], late: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = learner(*changes, device="cuda")
+    nodes = batches_of(one).at(0)
+    with monkeypatch.context() as patch:
+        for module in (step, adaptive):
+            patch.setattr(module, "mark", lambda at: None)
+        loss, _, chosen = one.loss(nodes, 3)
+        one.loss(nodes, 4)  # whose leftovers in memory are not what is looked for
+
+    def late_mark(at: Tensor) -> Mark | None:
+        found = mark(at)
+        torch.cuda._sleep(10_000_000)
+        return found
+
+    @contextmanager
+    def late_lane(lane: str, after: Mark | None) -> Iterator[None]:
+        with beside(lane, after):
+            torch.cuda._sleep(10_000_000)
+            yield
+
+    for module in (step, adaptive):
+        monkeypatch.setattr(module, *(("beside", late_lane) if late == "the lanes" else ("mark", late_mark)))
+    found, _, found_chosen = one.loss(nodes, 3)
+    assert torch.equal(found_chosen.negatives, chosen.negatives)
+    assert torch.allclose(found, loss, atol=1e-5)
 
 
 def test_an_encoder_of_another_kind_takes_the_same_step() -> None:

@@ -58,6 +58,9 @@ CAPTURABLE = [
     ("sampling.class_collision.evidence=embedding", "sampling.class_collision.hidden=3"),
     ("sampling.diversity.law=literal", "loss.positives=set"),
     ("sampling.strategy=hard",),
+    ("sampling.dpp=false",),
+    ("sampling.collision=false", "sampling.near_negatives=false"),
+    ("sampling.class_collision.hidden=3",),
 ]
 
 

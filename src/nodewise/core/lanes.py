@@ -12,8 +12,8 @@ read, and on a CPU that is also the order in which it runs.
     use(drawn)
 
 A captured CUDA graph keeps the lanes as branches. Two rules keep memory safe, as a lane does not know what another one
-still reads: what a lane reads must be kept until it is joined, and what it made and was freed since must not be read
-when it is entered again.
+still reads: what a lane reads must be kept until it is joined; and nothing that it made and that was freed since may be
+read by work that comes after the mark it is entered with again.
 """
 
 from __future__ import annotations

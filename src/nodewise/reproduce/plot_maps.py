@@ -49,7 +49,7 @@ def _draw_dataset(results: Results, setup: Setup, folder: Path, dataset: str) ->
 
 def _square(places: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, tuple[float, float]]:
     """Return limits of a square that holds all places, so that panels are filled alike."""
-    middle, half = (places.min(0) + places.max(0)) / 2, 0.52 * np.ptp(places, axis=0).max()
+    middle, half = (places.min(0) + places.max(0)) / 2, 0.52 * (np.ptp(places, axis=0).max() or 1.0)
     return {
         name: (centre - half, centre + half) for name, centre in zip(("xlim", "ylim"), middle.tolist(), strict=True)
     }

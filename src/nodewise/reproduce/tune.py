@@ -167,7 +167,7 @@ def confirm(
         lines = [line for line in read_trials(folder, "trials") if line["variant"] == variant and line["outcomes"]]
         lines.sort(key=lambda line: (-max(np.mean(o["scores"]) for o in line["outcomes"]), line["trial"]))
         for line in lines[:top]:
-            jobs[variant, line["trial"]] = config.from_mapping(Settings, line["settings"], "trials.jsonl")
+            jobs[variant, line["trial"]] = config.from_mapping(Settings, line["settings"], "the search log")
     seeds = [FIRST_TUNING_SEED + 100 + run for run in range(runs)]
     _run_jobs(graph, folder, "confirmed", jobs, seeds, objective, device, turns or Turns(), until, progress)
 

@@ -41,7 +41,7 @@ class AdaptiveSampler(Strategy):
         chosen, own, statistics = self.settings, candidates.own, dict[str, Tensor]()
         negatives, positives = ~own, None
         # The networks need not wait for the encoder, nor the draw for the networks: only for the keys.
-        ready = mark(own) if self.evidence == "embedding" else candidates.begun
+        ready = mark(own) if isinstance(candidates.seen, Tensor) else candidates.begun
         with beside("evidence", ready):
             near = self._near(candidates)
             doubted = self._in_doubt(candidates, near) if near is not None and chosen.collision else None

@@ -1,7 +1,7 @@
 """Linear networks F_i+ and F_i- that see descriptions by clusters (Section 4.2).
 
-The fast twin of `discriminators.log_ratio` on `Descriptions.dense()`: the same networks, but for rounding. It needs
-neither the descriptions nor the mixed-up members as vectors:
+The fast twin of `discriminators.log_ratio` on `Descriptions.dense()`: the same networks, but for rounding. On a CPU it
+needs neither the descriptions nor the mixed-up members as vectors, on a GPU only indicators of the clusters in use:
 
 - A logit is a sum of R weights (`cluster_sums`).
 - Inputs z_j are centred and scaled there: F(z) = w . (z - m) / s + b, with m the mean of the candidates. Here m is

@@ -19,7 +19,7 @@ class Descriptions:
 
     Attributes:
         clusters: int64 (S, ..., R), the clusters of each node, as places in `columns`.
-        columns: int64 (S, C), the columns that are not zero for all nodes, ascending. A run with fewer than C of them
+        columns: int64 (S, C), the columns of clusters that some node is in, ascending. A run with fewer than C of them
             has columns without a node at the end.
         width: r, the length of a description.
     """

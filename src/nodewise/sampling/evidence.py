@@ -35,15 +35,19 @@ _ENTRIES_AT_ONCE = 1 << 26
 
 def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings: int) -> Descriptions:
     """Describe all nodes by `clusterings` clusterings of perturbed copies of the graph, for each seed (S,)."""
-    at_once = 1
-    if topology.device.type == "cuda":  # small kernels leave a GPU idle: as many copies side by side as memory allows
-        at_once = max(1, _ENTRIES_AT_ONCE // (max(features.shape) * _COMPONENTS))
+    at_once = _copies_at_once(features, topology) if topology.device.type == "cuda" else 1
     numbers = torch.arange(clusterings, device=topology.device)
     stacks = []
     for seed in seeds:
         keys = rng.fold(rng.key(seed, "evidence"), numbers)
         stacks.append(torch.cat([_cluster(features, topology, some) for some in torch.split(keys, at_once)]).T)
     return Descriptions.numbered(torch.stack(stacks) + numbers * _CLUSTERS[1], clusterings * _CLUSTERS[1])
+
+
+def _copies_at_once(features: Features, topology: Topology) -> int:
+    """Return how many copies to make side by side on a GPU, which small kernels leave idle: what memory allows."""
+    largest: int = max(max(features.shape) * _COMPONENTS, len(topology.indices))
+    return max(1, _ENTRIES_AT_ONCE // largest)
 
 
 @torch.no_grad()

@@ -32,7 +32,8 @@ class Candidates:
             embedding is a tensor (S, M, r); the consensus `Descriptions`, of which `descriptions.vectors` makes one.
         members: the same of (S, B, P) nodes: the query's own view and nodes within K hops, wherever they are.
         begun: on a GPU, the moment from which on nodes and, unless it is embeddings, evidence are there.
-        encoded: the moment from which on `key` is there. A strategy may ignore both (`core.lanes`).
+        encoded: the moment from which on `key` is there. A strategy may ignore both (`core.lanes`). They hold for one
+            call: who calls a strategy again, or replaces what they speak of, sets both to None.
     """
 
     query: Tensor

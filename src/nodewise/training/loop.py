@@ -63,6 +63,7 @@ def prepare(
     """Bring a graph to the device and build the untrained encoders and the strategy of every seed."""
     stacked = torch.tensor(seeds, dtype=torch.int64, device=device)
     topology, features = Topology.of(graph, device), Features(graph, device)
+    _ = topology.longest_search  # made once, before lanes that do not wait for each other would both want it
     strategy = strategy or build_strategy(settings.sampling)
     encoder = build_encoder(features.shape[1], settings.encoder, stacked)
     evidence = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from nodewise.core.lanes import beside, join, mark
 from nodewise.training.step import Learner
 
 
@@ -71,11 +72,10 @@ class CapturedStepper(Stepper):
 
     def _warm_up(self, nodes: Tensor, step: int) -> tuple[Tensor, dict[str, Tensor]]:
         # Libraries make their handles and workspaces at first use, which a capture must not see.
-        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
+        begun = mark(nodes)
+        with beside("warm-up", begun):
             result = self._learn(nodes, torch.tensor(step, device=nodes.device))
-        torch.cuda.current_stream().wait_stream(side)
+        join("warm-up", begun)
         return result
 
     def _capture(self, nodes: Tensor, step: int) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -42,6 +43,7 @@ class _LenientCache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except Exception:
-            # The index is written first, and may now name a file of older code; or it is what is damaged.
+            # The index is written first, and may now name a file of older code; or it is what is damaged. To delete it
+            # takes no space, which numba's own `flush` would need.
             with suppress(OSError):
-                self.flush()
+                Path(self._cache_file._index_path).unlink()

@@ -69,7 +69,7 @@ def draw_for_all(
     scale: Tensor | None = None,
     items: Tensor | None = None,
 ) -> Tensor:
-    """Return draws (..., R, M) from all candidates, which no query's set has a part in: any law but per_node.
+    """Return draws (..., R, M) from all candidates, whatever the sets of the queries: any law but per_node.
 
     The arguments are those of `sample_negatives`, which deals the draws to the queries.
     """
