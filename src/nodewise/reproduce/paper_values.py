@@ -113,7 +113,10 @@ NOTES: dict[str, str] = {
         "The printed values are those of Yang et al. 2016, under a classifier of theirs. The probe is part of the "
         "difference: on the vectors of 3 seeds of Citeseer our 300 steps give 49.7, 100 steps (the preset 'dgi') 47.1."
     ),
-    "deepwalk-features": "DeepWalk's vectors beside the features: its note holds here too.",
+    "deepwalk-features": (
+        "DeepWalk's vectors beside the features, both of length one on average; how the printed row weighs them is not "
+        "said. DeepWalk's note holds here too."
+    ),
     "dgi": (
         "On Pubmed above its paper, which had 256 dimensions there for want of memory and 100 steps of the probe. With "
         "256 dimensions 3 seeds give 79.8."
