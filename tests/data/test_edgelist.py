@@ -83,3 +83,27 @@ def test_what_is_no_edge_list_is_refused(tmp_path, content, fragment):
         read_edge_list(opened(tmp_path, content))
     assert fragment in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("sender,receiver\na,b\nb,c\n", True),
+        ("a,b\nb,c\n", False),
+        ("a,b\nc,a\n", False),
+        ("a,b\n", False),  # there is nowhere else
+        ("1,2\n3,4\n", False),
+        ("source,target\na,b\nc,d\n", False),
+    ],
+)
+def test_a_first_line_of_ids_that_occur_nowhere_else_is_pointed_out(tmp_path, content, said):
+    notes = read_edge_list(opened(tmp_path, content)).notes
+    assert any("say so with --header" in note and "line 1 is" in note for note in notes) == said
+
+
+def test_columns_that_the_user_names_are_looked_for_in_the_first_line(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("sender,receiver\na,b\nb,c\n")
+    file = open_columns(path, "text", (SOURCE_NAMES, TARGET_NAMES), named=("sender", None))
+    assert file.names == ("sender", "receiver")
+    assert pairs(read_edge_list(file, "sender", "receiver")) == [("a", "b"), ("b", "c")]

@@ -86,3 +86,21 @@ def test_files_that_cannot_hold_labels_are_refused(tmp_path):
     np.savez(tmp_path / "l.npz", a=np.arange(3))
     with pytest.raises(InputError, match="npz cannot hold labels"):
         read_labels(tmp_path / "l.npz", NUMBERS)
+
+
+@pytest.mark.parametrize("content", ["email,dept\na,sales\nb,research\n", "email\tdept\na\tsales\nb\tresearch\n"])
+def test_a_first_line_that_names_no_node_holds_the_names_of_columns(tmp_path, content):
+    table = read_labels(written(tmp_path, content), LETTERS)
+    assert table.ids.to_list() == ["a", "b"]
+    assert table.classes.to_pylist() == ["sales", "research"]
+    assert any("line 1 read as column names" in note for note in table.notes)
+
+
+def test_a_first_line_that_names_a_node_is_a_row(tmp_path):
+    assert read_labels(written(tmp_path, "a,sales\nb,research\n"), LETTERS).ids.to_list() == ["a", "b"]
+
+
+def test_columns_that_the_user_names_are_looked_for_in_the_first_line(tmp_path):
+    path = written(tmp_path, "dept,email\nsales,a\nresearch,b\n")
+    table = read_labels(path, LETTERS, key_name="email", label_name="dept")
+    assert table.ids.to_list() == ["a", "b"]

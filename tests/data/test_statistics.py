@@ -103,3 +103,22 @@ def test_low_homophily_is_warned_of_even_where_one_class_is_large():
     one_class = Graph.from_edges([0], [1], labels=["a", "a"])
     assert measure_homophily(one_class) == (1.0, None)
     assert describe(one_class)["warning"] is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [((1.0, 2.0), False), ((0.01, 5.0), True), ((0.0, 5.0), False), ((0.0, 0.0), False)],
+)
+def test_columns_of_unlike_scales_are_warned_of(columns, said):
+    features = np.random.default_rng(0).standard_normal((7, 2)).astype(np.float32) * np.float32(columns)
+    warning = describe(example(features=features))["warning"]
+    assert (warning is not None and "differs by a factor of" in warning) == said
+    assert describe(example(features=sp.csr_matrix(features)))["warning"] is None
+
+
+def test_two_warnings_are_one_line():
+    features = np.float32([[1e-3, 1.0], [0, 0], [1e-3, 2.0], [0, 5.0]])
+    graph = Graph.from_edges([0, 0, 1], [2, 3, 2], labels=["a", "a", "b", "b"], features=features)
+    warning = describe(graph)["warning"]
+    assert warning.startswith("low homophily")
+    assert "; the spread of feature columns" in warning

@@ -120,6 +120,8 @@ def embed(
             else:
                 if run.checkpoints() and not _goes_on(options):
                     say(f"{output}: replacing the interrupted run there; --resume would have gone on with it", quiet)
+                elif RunFolder(output).environment.exists():
+                    say(f"{output}: replacing the run there", quiet)
                 train(
                     card, data, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet, **options
                 )

@@ -35,6 +35,7 @@ from nodewise.cli import (
 )
 from nodewise.core.errors import NodewiseError
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code, stop_by_exception
+from nodewise.core.threads import spin_briefly
 
 app = typer.Typer(
     name="nodewise",
@@ -135,4 +136,5 @@ def _one_line(message: str) -> str:
 def run() -> None:
     """Run the command line of this process and exit."""
     stop_by_exception()
+    spin_briefly()
     sys.exit(main())

@@ -195,6 +195,7 @@ def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
     """Return the features where they are few, under the names their file gives them."""
     from nodewise.data.columns import CLASS_NAMES, ID_NAMES, simplified
     from nodewise.data.formats import format_of, open_columns
+    from nodewise.data.keys import id_column
     from nodewise.report.attributes import feature_columns
 
     path = folder.read_environment().get("graph", {}).get("source", {}).get("features")
@@ -202,5 +203,7 @@ def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
     if path is not None and Path(path).is_file() and (kind := format_of(Path(path))) in ("text", "parquet"):
         file = open_columns(Path(path), kind, (ID_NAMES,))
         if file.has_names:
-            names = tuple(name for name in file.names if simplified(name) not in ID_NAMES | CLASS_NAMES)
+            key = id_column(file, None)[0]
+            others = (name for i, name in enumerate(file.names) if i != key)
+            names = tuple(name for name in others if simplified(name) not in CLASS_NAMES)
     return feature_columns(graph, names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ import pyarrow.csv as pa_csv
 from nodewise.core.errors import InputError
 from nodewise.data.columns import Columns
 from nodewise.data.dialect import Dialect, fields, is_number, not_utf8, single_spaced, sniff
+from nodewise.data.ids import NodeIds
 from nodewise.data.messages import count, excerpt, first_line, not_a_number
 from nodewise.data.text import Block, blocks, without_comments
 
@@ -35,10 +36,11 @@ class TextColumns:
         known: tuple[frozenset[str], ...],
         delimiter: str | None = None,
         header: bool | None = None,
+        named: Collection[str] = (),
     ) -> TextColumns:
         """Look at the first lines of a file and settle how to read it."""
         first = next((b for b in blocks(path) if without_comments(b.data)[0].strip()), Block(1, b""))
-        return cls(path, sniff(path, first, known, delimiter, header))
+        return cls(path, sniff(path, first, known, delimiter, header, named))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,6 +57,14 @@ class TextColumns:
     def has_names(self) -> bool:
         """Whether the file itself names its columns."""
         return bool(self.dialect.header_line)
+
+    def begins_with_one_of(self, nodes: NodeIds) -> bool:
+        """Tell whether the first line could be a row on one of these nodes, and no names of columns."""
+        values = fields(self.dialect.first[1], self.dialect.delimiter)
+        if nodes.kind != "string" or len(values) < 2 or any(is_number(value) for value in values):
+            return True
+        found = pc.is_in(pa.array([value.strip() for value in values], nodes.type), nodes.to_arrow())
+        return bool(pc.any(found).as_py())
 
     def is_numeric(self, column: int) -> bool:
         """Tell whether a column holds numbers, going by its first lines."""

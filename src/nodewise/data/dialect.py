@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,11 +46,13 @@ def sniff(
     known: tuple[frozenset[str], ...],
     delimiter: str | None = None,
     header: bool | None = None,
+    named: Collection[str] = (),
 ) -> Dialect:
     """Work out the dialect from the first block of a file; `delimiter` and `header` overrule the guess.
 
-    The first line holds names if each of its first values is among the names `known` for that place, or if
-    none of its values is a number while some column below it holds nothing but numbers.
+    The first line holds names if one of the columns that the user `named` is among them, if each of its first values
+    is among the names `known` for that place, or if none of its values is a number while some column below it holds
+    nothing but numbers.
     """
     lines = _sample(path, block)
     if not lines:
@@ -66,7 +69,7 @@ def sniff(
     if padded:
         rows = [[value.strip() for value in row] for row in rows]
     if header is None:
-        header = _has_names(rows, known)
+        header = any(value in named for value in rows[0]) or _has_names(rows, known)
     width = len(rows[0])
     body = [row for row in rows[1 if header else 0 :] if len(row) == width]
     return Dialect(

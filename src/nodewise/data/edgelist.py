@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy.typing as npt
+
 from nodewise.core.errors import InputError
 from nodewise.data.columns import (
     SOURCE_NAMES,
@@ -64,11 +66,22 @@ def read_edge_list(file: ColumnFile, source: str | None = None, target: str | No
     check_ends(file, plan, columns)
     columns = file.settle(columns)
     ids, sources, targets = encode(columns)
+    if not file.has_names and ids.kind == "string" and _first_stands_alone(sources, targets):
+        notes.append(
+            f"{file.path.name}: {file.beginning}, two ids that occur nowhere else; if these are column names, "
+            "say so with --header"
+        )
     edges = Edges(ids, sources, targets, (*notes, DIRECTED))
     if plan.weight is None:
         return edges
     name = excerpt(file.names[plan.weight])
     return edges.weighted(weights[:, 0], lambda row: f"{file.path}, {file.place(row)}, {name}")
+
+
+def _first_stands_alone(sources: npt.NDArray[Any], targets: npt.NDArray[Any]) -> bool:
+    """Tell whether neither end of the first of several edges is one of another."""
+    ends = (sources[0], targets[0]) if len(sources) > 1 else ()
+    return bool(len(ends)) and not any((column[1:] == end).any() for column in (sources, targets) for end in ends)
 
 
 def check_ends(file: ColumnFile, plan: EdgePlan, columns: list[Any], first_row: int = 0) -> None:

@@ -44,7 +44,7 @@ def read_features(
         return _from_npz(path, nodes)
     if kind not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold features; give csv, tsv, Parquet, npy or npz")
-    return features_from_columns(open_columns(path, kind, (ID_NAMES,)), nodes, key_name, leave_out)
+    return features_from_columns(open_columns(path, kind, (ID_NAMES,), named=(key_name,)), nodes, key_name, leave_out)
 
 
 def features_from_columns(

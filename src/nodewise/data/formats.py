@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 from nodewise.core.errors import InputError
 from nodewise.data.columns import ColumnFile
 from nodewise.data.delimited import TextColumns
+from nodewise.data.ids import NodeIds
 from nodewise.data.parquet import ParquetColumns
 from nodewise.data.store_layout import is_store
 from nodewise.data.text import open_binary
@@ -70,6 +72,18 @@ def open_columns(
     known: tuple[frozenset[str], ...],
     delimiter: str | None = None,
     header: bool | None = None,
+    *,
+    named: Iterable[str | None] = (),
+    nodes: NodeIds | None = None,
 ) -> ColumnFile:
-    """Open a file of columns; `known` are the names a first line would hold in its first places."""
-    return ParquetColumns.open(path) if kind == "parquet" else TextColumns.open(path, known, delimiter, header)
+    """Open a file of columns; `known` are the names a first line would hold in its first places.
+
+    `named` are columns by the names that the user gave. Where every row is to name one of some `nodes`, a first line
+    that names none of them holds the names of columns.
+    """
+    if kind == "parquet":
+        return ParquetColumns.open(path)
+    file = TextColumns.open(path, known, delimiter, header, [name for name in named if name is not None])
+    if header is None and nodes is not None and not file.has_names and not file.begins_with_one_of(nodes):
+        return TextColumns.open(path, known, delimiter, True)
+    return file

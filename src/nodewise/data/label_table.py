@@ -55,7 +55,7 @@ def read_labels(
         return LabelTable(str(path), ids, classes, notes=(f"{path.name}: {ROW_ORDER}",))
     if kind not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold labels; give csv, tsv, Parquet or npy")
-    file = open_columns(path, kind, _HEADER_NAMES)
+    file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name), nodes=nodes)
     label, split = label_columns(file, label_name, key_name)
     wanted = [i for i in (label, split) if i is not None]
     key = _key(file, key_name, wanted)
@@ -90,7 +90,7 @@ def label_column_names(path: Path, label_name: str | None, key_name: str | None)
     """Return the names of the columns of a table that hold classes or a split, and so are no features."""
     if (kind := format_of(path)) not in ("text", "parquet"):
         return ()
-    file = open_columns(path, kind, _HEADER_NAMES)
+    file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name))
     return tuple(file.names[i] for i in label_columns(file, label_name, key_name) if i is not None)
 
 

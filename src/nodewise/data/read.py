@@ -80,7 +80,7 @@ def read_graph(
     elif kind == "gml":
         edges = read_gml(path)
     else:
-        file = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header)
+        file = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=(source, target))
         edges = read_edge_list(file, source, target)
     del arrays
 

@@ -13,6 +13,8 @@ from nodewise.data.graph import Graph
 
 _QUANTILES = {"min": 0.0, "25%": 0.25, "median": 0.5, "75%": 0.75, "95%": 0.95, "max": 1.0}
 _LOW_HOMOPHILY = 0.3
+_UNLIKE_SCALES = 100
+_SAMPLED_ROWS = 10_000
 
 
 class Homophily(NamedTuple):
@@ -55,7 +57,7 @@ def describe(graph: Graph, *, batch: int = 500, walk_nodes: int = 26, dimensions
         "unlabelled_nodes": None if graph.labels is None else int(np.count_nonzero(graph.labels < 0)),
         "homophily": None if homophily is None else homophily.edges,
         "adjusted_homophily": None if homophily is None else homophily.adjusted,
-        "warning": None if homophily is None else homophily.warning(),
+        "warning": "; ".join(filter(None, (homophily and homophily.warning(), scale_warning(graph)))) or None,
         "split": sizes,
         "embedding_bytes": embedding_bytes(graph, batch, walk_nodes, dimensions),
         "embedding_seconds": embedding_seconds(graph, batch, walk_nodes, dimensions),
@@ -83,6 +85,20 @@ def feature_density(graph: Graph) -> float | None:
     if sp.issparse(graph.features):
         return int(graph.features.count_nonzero()) / cells
     return int(np.count_nonzero(np.asarray(graph.features))) / cells
+
+
+def scale_warning(graph: Graph) -> str | None:
+    """Return a warning where dense columns of the user's differ so much in spread that some decide alone."""
+    if graph.structural or sp.issparse(graph.features) or graph.num_nodes == 0:
+        return None
+    spreads = np.std(np.asarray(graph.features[:_SAMPLED_ROWS]), axis=0, dtype=np.float64)
+    spreads = spreads[spreads > 0]
+    if len(spreads) == 0 or (ratio := spreads.max() / spreads.min()) < _UNLIKE_SCALES:
+        return None
+    return (
+        f"the spread of feature columns differs by a factor of {ratio:,.0f}; the widest decide who is alike, so bring "
+        "them to one scale if they have different units"
+    )
 
 
 def label_counts(graph: Graph) -> dict[str | int, int]:

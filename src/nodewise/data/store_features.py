@@ -102,7 +102,7 @@ def spill_features(
     """Return the features of a file as `read_features` would, text, Parquet and npy by way of the disk."""
     kind = format_of(path)
     if kind in ("text", "parquet"):
-        file = open_columns(path, kind, (ID_NAMES,))
+        file = open_columns(path, kind, (ID_NAMES,), named=(key_name,))
         spilled = SpilledColumns(file, folder / FEATURES, memory, progress)
         return features_from_columns(spilled, nodes, key_name, leave_out)
     if kind == "npy" and (array := _mapped_npy(path)) is not None:

@@ -102,8 +102,8 @@ def convert(task: Conversion, store: PathLike, progress: Progress | None = None)
     target, progress = _target(store), progress or SilentProgress()
     with staged(target, task.task()) as staging:
         known = (SOURCE_NAMES, TARGET_NAMES)
-        file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"))
         ends = (task.column("source"), task.column("target"))
+        file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"), named=ends)
         ids, batches, found = number_edges(file, staging, task.memory, progress, *ends)
         notes, places = [*found], None
         files: dict[str, Any] = {}
