@@ -112,7 +112,7 @@ def test_low_homophily_is_warned_of_even_where_one_class_is_large():
 def test_columns_of_unlike_scales_are_warned_of(columns, said):
     features = np.random.default_rng(0).standard_normal((7, 2)).astype(np.float32) * np.float32(columns)
     warning = describe(example(features=features))["warning"]
-    assert (warning is not None and "differs by a factor of" in warning) == said
+    assert (warning is not None and "spread of columns differs by a factor of" in warning) == said
     assert describe(example(features=sp.csr_matrix(features)))["warning"] is None
 
 
@@ -121,4 +121,12 @@ def test_two_warnings_are_one_line():
     graph = Graph.from_edges([0, 0, 1], [2, 3, 2], labels=["a", "a", "b", "b"], features=features)
     warning = describe(graph)["warning"]
     assert warning.startswith("low homophily")
-    assert "; the spread of feature columns" in warning
+    assert "; features: the spread of columns" in warning
+
+
+def test_columns_whose_means_drown_the_rest_are_warned_of():
+    ages = np.float32([[51, 0.7], [25, 1.4], [33, -0.1], [47, 0.2], [61, 0.9], [29, 1.1], [38, -0.5]])
+    assert "% of the squared length of a row" in describe(example(features=ages))["warning"]
+    standardised = (ages - ages.mean(0)) / ages.std(0)
+    assert describe(example(features=standardised))["warning"] is None
+    assert describe(example(features=ages[:, :1]))["warning"] is None, "there is nothing to drown"

@@ -14,6 +14,7 @@ from nodewise.data.graph import Graph
 _QUANTILES = {"min": 0.0, "25%": 0.25, "median": 0.5, "75%": 0.75, "95%": 0.95, "max": 1.0}
 _LOW_HOMOPHILY = 0.3
 _UNLIKE_SCALES = 100
+_IN_COMMON = 0.8
 _SAMPLED_ROWS = 10_000
 
 
@@ -88,16 +89,23 @@ def feature_density(graph: Graph) -> float | None:
 
 
 def scale_warning(graph: Graph) -> str | None:
-    """Return a warning where dense columns of the user's differ so much in spread that some decide alone."""
+    """Return a warning where a few dense columns of the user's decide alone who is alike."""
     if graph.structural or sp.issparse(graph.features) or graph.num_nodes == 0:
         return None
-    spreads = np.std(np.asarray(graph.features[:_SAMPLED_ROWS]), axis=0, dtype=np.float64)
+    rows = np.asarray(graph.features[:_SAMPLED_ROWS], np.float64)
+    spreads = rows.std(axis=0)
     spreads = spreads[spreads > 0]
-    if len(spreads) == 0 or (ratio := spreads.max() / spreads.min()) < _UNLIKE_SCALES:
+    problems = []
+    if len(spreads) and (ratio := spreads.max() / spreads.min()) >= _UNLIKE_SCALES:
+        problems.append(f"the spread of columns differs by a factor of {ratio:,.0f}")
+    length = float(np.square(rows).sum(axis=1).mean())
+    if graph.num_features > 1 and length > 0 and (common := np.square(rows.mean(axis=0)).sum() / length) >= _IN_COMMON:
+        problems.append(f"{common:.0%} of the squared length of a row is what all rows have in common")
+    if not problems:
         return None
     return (
-        f"the spread of feature columns differs by a factor of {ratio:,.0f}; the widest decide who is alike, so bring "
-        "them to one scale if they have different units"
+        f"features: {' and '.join(problems)}, so few columns decide who is alike; if their units differ, subtract each "
+        "column's mean and divide by its standard deviation"
     )
 
 
