@@ -155,7 +155,7 @@ def tune(
     found = {variant: outcome for variant, outcome in best.items() if outcome is not None}
     if json:
         print_json({"folder": str(output), "objective": objective, "best": found})
-    else:
+    elif found:
         rows = [(name, f"{100 * each['score']:.2f}", str(each["trials"]), each["file"]) for name, each in found.items()]
         print_table(f"{data.name}, by {CHOSEN_BY[objective]}", ("variant", "%", "trials", "settings"), rows)
 
