@@ -8,17 +8,11 @@ Aims on an H200: a single run under 1 s; 50 stacked runs at 4 times the runs per
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import torch
-from shared.timing import arguments, graph_or_citeseer, seconds, show
+from shared.timing import arguments, committed_settings, graph_or_citeseer, seconds, show
 
-from nodewise.core import config
 from nodewise.methods.embed import embed_nodes
-from nodewise.methods.settings import Settings
 from nodewise.training.loop import prepare, train
-
-CONFIGS = Path(__file__).parents[1] / "configs"
 
 
 def main() -> None:
@@ -27,7 +21,7 @@ def main() -> None:
     args = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     graph = graph_or_citeseer("cora", args.data_dir)
-    settings = config.load_toml(Settings, CONFIGS / f"{graph.name}.toml")
+    settings = committed_settings(graph)
     runs = args.runs or (50 if device.type == "cuda" else 4)
 
     def run(seeds: range) -> None:

@@ -3,7 +3,7 @@
 The naive peer (`shared/naive.py`) shares nothing between nodes. Its encoding of the batch is timed whole; its choice
 of pairs is timed on a sample of the nodes and scaled up to the batch. Settings are the defaults, batch 500.
 Then the full step against the step without collision, diversity and weights, batch 1000, under the defaults and under
-the committed settings of the data set, whose encoder is smaller and whose networks see more.
+the committed settings of the data set, whose walks are shorter and whose networks see more.
 
 Aims: 100 times faster than the naive step on 2 cores; the full step at most twice the plain one, on an H200 1.5 times.
 """
@@ -11,11 +11,10 @@ Aims: 100 times faster than the naive step on 2 cores; the full step at most twi
 from __future__ import annotations
 
 import statistics
-from pathlib import Path
 
 import torch
 from shared.naive import NaiveStep
-from shared.timing import arguments, fastest_calls, graph_or_citeseer, seconds, show
+from shared.timing import arguments, committed_settings, fastest_calls, graph_or_citeseer, seconds, show
 
 from nodewise.core import config
 from nodewise.data.graph import Graph
@@ -26,7 +25,6 @@ from nodewise.training.loop import prepare
 from nodewise.training.stepper import Stepper, build_stepper
 
 SAMPLE = 3
-CONFIGS = Path(__file__).parents[1] / "configs"
 
 
 def stepper_of(graph: Graph, settings: Settings, device: torch.device) -> tuple[Stepper, torch.Tensor]:
@@ -79,7 +77,7 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     graph = graph_or_citeseer("cora", args.data_dir)
 
-    settings, committed = Settings(), config.load_toml(Settings, CONFIGS / f"{graph.name}.toml")
+    settings, committed = Settings(), committed_settings(graph)
     take, batch = stepper_of(graph, settings, device)
     ours = fastest_calls({"full": lambda: take(batch, 0)}, args.rounds)["full"]
     encoding, pairs = naive_seconds(graph, settings, batch[0].tolist())

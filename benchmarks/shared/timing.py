@@ -6,14 +6,19 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import torch
 from rich.console import Console
 from rich.table import Table
 
+from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.data.datasets import load_dataset
 from nodewise.data.graph import Graph
+from nodewise.methods.settings import Settings
+
+_CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 def fastest_calls(calls: Mapping[str, Callable[[], object]], rounds: int, repeats: int = 3) -> dict[str, float]:
@@ -52,6 +57,11 @@ def graph_or_citeseer(name: str, data_dir: str | None) -> Graph:
         return load_dataset(name, data_dir)
     except InputError:
         return load_dataset("citeseer")
+
+
+def committed_settings(graph: Graph) -> Settings:
+    """Return the settings that results on a data set are reported with."""
+    return config.load_toml(Settings, _CONFIGS / f"{graph.name}.toml")
 
 
 def show(title: str, result: Mapping[str, float | int | str], as_json: bool) -> None:

@@ -171,6 +171,7 @@ def test_replacing_an_interrupted_run_is_said(nodewise: Nodewise, ring: Path, me
     assert outcome.err.count(said) == 1
     again = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *chosen)
     assert "interrupted" not in again.err
+    assert again.err.count("run: replacing the run there\n") == 1
 
 
 def test_a_method_without_checkpoints_starts_at_the_beginning(nodewise: Nodewise, ring: Path) -> None:

@@ -39,6 +39,22 @@ def test_a_page_in_the_run_with_everything_the_run_knows(nodewise: Nodewise, emb
     assert data["notes"] == []
 
 
+@pytest.mark.parametrize(("header", "options"), [("email,", ()), ("a,email,", ("--id-column", "email"))])
+def test_features_have_the_names_of_their_file_whatever_the_ids_are_called(
+    nodewise: Nodewise, embedded: Callable[..., Path], header: str, options: tuple[str, ...]
+) -> None:
+    table = [line.split(",") for line in Path("nodes.csv").read_text().splitlines()]
+    if options:
+        table = [[first, key, *rest] for key, first, *rest in table]
+    rest = table[0][len(header.split(",")) - 1 :]
+    Path("nodes.csv").write_text("\n".join([header + ",".join(rest), *map(",".join, table[1:])]) + "\n")
+    if options:
+        Path("labels.csv").write_text(Path("labels.csv").read_text().replace("id,label", "email,label"))
+    run = embedded("run", *options)
+    assert nodewise("report", "run", "--projection", "pca", "--quiet").code == 0
+    assert names(data_of(run / "report.html"))[-5:] == ["a", "b", "c", "d", "e"]
+
+
 def test_the_default_map_is_tsne(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
     run = embedded()
     assert nodewise("report", "run", "--quiet").code == 0

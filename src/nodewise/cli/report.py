@@ -198,12 +198,13 @@ def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
     from nodewise.data.keys import id_column
     from nodewise.report.attributes import feature_columns
 
-    path = folder.read_environment().get("graph", {}).get("source", {}).get("features")
+    source = folder.read_environment().get("graph", {}).get("source", {})
+    path, id_name = source.get("features"), source.get("id_column")
     names: tuple[str, ...] = ()
     if path is not None and Path(path).is_file() and (kind := format_of(Path(path))) in ("text", "parquet"):
-        file = open_columns(Path(path), kind, (ID_NAMES,))
+        file = open_columns(Path(path), kind, (ID_NAMES,), named=(id_name,))
         if file.has_names:
-            key = id_column(file, None)[0]
+            key = id_column(file, id_name)[0]
             others = (name for i, name in enumerate(file.names) if i != key)
             names = tuple(name for name in others if simplified(name) not in CLASS_NAMES)
     return feature_columns(graph, names)

@@ -103,9 +103,9 @@ def tune(
     """Search for settings that suit a graph.
 
     What is best is judged by validation accuracy, by training sets drawn again among training and validation nodes, or
-    without any label; test labels are removed first. Random settings
-    are tried, the best run again with new seeds, and the best of those written to best-full.toml and best-plain.toml.
-    The same command continues a search that was cut off; more --trials extend it.
+    without any label; test labels are removed first. Random settings are tried, the best run again with new seeds, and
+    the best of those written to best-full.toml and best-plain.toml. The same command continues a search that was cut
+    off; more --trials extend it.
     """
     if objective not in CHOSEN_BY:
         raise InputError(f"unknown objective {objective!r}{did_you_mean(objective, CHOSEN_BY)}")

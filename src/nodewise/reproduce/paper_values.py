@@ -179,7 +179,8 @@ EDGES_NOTE = (
 
 COMPARISON_NOTE = (
     "Of methods that the paper does not have, the printed values are published elsewhere, on the public split under a "
-    "linear probe; independent re-runs are often a point lower. Numbers from random 10% splits are not comparable."
+    "linear probe; independent re-runs are often a point lower. Numbers from random 10% splits are not comparable. "
+    "What the notes below say of other settings or probes was measured by hand, not by this experiment."
 )
 
 SPLIT_NOTE = (
