@@ -2,21 +2,24 @@
 
 With θ(a, b) = cos(a, b) / τ, u and v the two views of the nodes,
 
-    l(u_i, v_i) = -θ(u_i, v_i) + log( Σ_j e^θ(u_i, v_j) + Σ_{j != i} e^θ(u_i, u_j) ),
+    l(u_i, v_i) = -θ(u_i, v_i) + log Z_i,    Z_i = Σ_j e^θ(u_i, v_j) + Σ_{j != i} e^θ(u_i, u_j),
 
-and the loss is the mean over nodes of (l(u_i, v_i) + l(v_i, u_i)) / 2. The gradient of a block of rows is taken as
-soon as its loss is known and only the sums are kept, so memory is O(block N) and nothing is computed twice.
+and the loss is the mean over nodes of (l(u_i, v_i) + l(v_i, u_i)) / 2. The derivative by a similarity is e^θ / Z_i, so
+the gradient of a block of rows is known as soon as their Z are: memory is O(block N), nothing is computed twice, and a
+block stays in the cache. On a GPU the products round to TF32, 10 bits, which is five times as fast there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-_ENTRIES = 1 << 24
+_ENTRIES = 1 << 22
 
 
 def grace_loss(first: Tensor, second: Tensor, temperature: float, block: int | None = None) -> Tensor:
@@ -30,31 +33,50 @@ def grace_loss(first: Tensor, second: Tensor, temperature: float, block: int | N
 class _RowBlocks(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, first: Tensor, second: Tensor, temperature: float, block: int) -> Tensor:
-        views = [view.detach().requires_grad_() for view in (first, second)]
-        sums = [torch.zeros_like(view) for view in views]
+        views, sums = (first, second), (torch.zeros_like(first), torch.zeros_like(second))
         total = first.new_zeros(())
-        for start in range(0, len(first), block):
-            rows = slice(start, start + block)
-            for own, other in (views, views[::-1]):
-                with torch.enable_grad():
-                    loss = _block_loss(own, other, rows, temperature) / (2 * len(first))
-                    gradients = torch.autograd.grad(loss, views)
-                total += loss.detach()
-                for kept, gradient in zip(sums, gradients, strict=True):
-                    kept += gradient
+        with _tensor_cores(first.device):
+            for start in range(0, len(first), block):
+                for turn in (1, -1):
+                    total += _block_loss(views[::turn], sums[::turn], start, block, temperature)
         ctx.save_for_backward(*sums)
-        return total
+        ctx.scale = 1 / (2 * len(first))
+        return ctx.scale * total
 
     @staticmethod
     def backward(ctx: Any, *outputs: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        scale = ctx.scale * outputs[0]
         first, second = ctx.saved_tensors
-        return outputs[0] * first, outputs[0] * second, None, None
+        return scale * first, scale * second, None, None
 
 
-def _block_loss(own: Tensor, other: Tensor, rows: slice, temperature: float) -> Tensor:
-    """Return the summed loss of some rows of `own`; cosines over τ need no shift to be exponentiated safely."""
+def _block_loss(
+    views: tuple[Tensor, ...], sums: tuple[Tensor, ...], start: int, block: int, temperature: float
+) -> Tensor:
+    """Return the summed loss of some rows of the first of two views; add its gradient to the sums.
+
+    Cosines over τ need no shift to be exponentiated safely.
+    """
+    rows, (own, other), (own_sum, other_sum) = slice(start, start + block), views, sums
     anchors = own[rows] / temperature
-    positives = (anchors * other[rows]).sum(1)
-    within = (anchors @ own.T).exp().sum(1) - (anchors * own[rows]).sum(1).exp()
-    between = (anchors @ other.T).exp().sum(1)
-    return ((within + between).log() - positives).sum()
+    within, between = (anchors @ own.T).exp_(), (anchors @ other.T).exp_()
+    within.diagonal(start).zero_()
+    total = within.sum(1, keepdim=True) + between.sum(1, keepdim=True)
+    shares = anchors / total
+    own_sum.addmm_(within.T, shares)
+    other_sum.addmm_(between.T, shares)
+    pulled = other[rows] / temperature
+    own_sum[rows] += (within @ own).addmm_(between, other) / (temperature * total) - pulled
+    other_sum[rows] -= anchors
+    return total.log().sum() - (anchors * other[rows]).sum()
+
+
+@contextmanager
+def _tensor_cores(device: torch.device) -> Iterator[None]:
+    before = torch.get_float32_matmul_precision()
+    try:
+        if device.type == "cuda":
+            torch.set_float32_matmul_precision("high")
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
