@@ -32,3 +32,15 @@ def test_loss_and_gradient_are_those_of_the_formula_whatever_the_block(block: in
     (3 * wanted).backward()
     for one, other in zip(fast, slow, strict=True):
         torch.testing.assert_close(one.grad, other.grad, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_it_is_the_same_up_to_the_rounding_of_its_products() -> None:
+    exact, rounded = views(), [view.detach().float().cuda().requires_grad_() for view in views()]
+    wanted, found = grace_loss(exact[0], exact[1], 0.4), grace_loss(rounded[0], rounded[1], 0.4)
+    torch.testing.assert_close(found.double().cpu(), wanted, rtol=2e-3, atol=2e-3)
+    assert torch.get_float32_matmul_precision() == "highest"
+    wanted.backward()
+    found.backward()
+    for one, other in zip(rounded, exact, strict=True):
+        torch.testing.assert_close(one.grad.double().cpu(), other.grad, rtol=1e-2, atol=2e-3)
