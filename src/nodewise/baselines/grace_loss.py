@@ -1,12 +1,12 @@
-"""The loss of GRACE over all N x N similarities, a block of rows at a time (Zhu et al. 2020).
+"""The loss of GRACE over all similarities of two views, a block of rows at a time (Zhu et al. 2020).
 
-With θ(a, b) = cos(a, b) / τ, u and v the two views of the nodes,
+Let z be the 2N vectors of both views, scaled to length one, and p(i) the other view of i's node. The paper's loss,
+whose negatives are all other nodes in either view, is
 
-    l(u_i, v_i) = -θ(u_i, v_i) + log Z_i,    Z_i = Σ_j e^θ(u_i, v_j) + Σ_{j != i} e^θ(u_i, u_j),
+    L = mean_i [ -z_i · z_p(i) / τ + log Z_i ],    Z_i = Σ_{j != i} e_ij,    e_ij = exp(z_i · z_j / τ).
 
-and the loss is the mean over nodes of (l(u_i, v_i) + l(v_i, u_i)) / 2. The derivative by a similarity is e^θ / Z_i, so
-the gradient of a block of rows is known as soon as their Z are: memory is O(block N) and nothing is computed twice. A
-GPU rounds the products to TF32, 10 bits, in half the time.
+The derivative of log Z_i by a similarity is e_ij / Z_i, so the gradient of a block of rows is known as soon as their Z
+are: memory is O(block N) and nothing is computed twice. A GPU rounds the products to TF32, 10 bits, in half the time.
 """
 
 from __future__ import annotations
@@ -24,52 +24,35 @@ _IN_CACHE, _IN_FLIGHT = 1 << 22, 1 << 25  # similarities at a time that suit a p
 
 def grace_loss(first: Tensor, second: Tensor, temperature: float, block: int | None = None) -> Tensor:
     """Return the mean loss of two views (N, d); `block` rows of the similarities are held at a time."""
-    rows = block or max(1, (_IN_FLIGHT if first.is_cuda else _IN_CACHE) // len(first))
-    views = normalize(first), normalize(second)
-    loss: Tensor = _RowBlocks.apply(*views, temperature, rows)  # type: ignore[no-untyped-call]
-    return loss
+    both = normalize(torch.cat([first, second]))
+    rows = block or max(1, (_IN_FLIGHT if both.is_cuda else _IN_CACHE) // len(both))
+    apart: Tensor = _LogSums.apply(both / temperature**0.5, rows)  # type: ignore[no-untyped-call]
+    together = (both[: len(first)] * both[len(first) :]).sum() * (2 / temperature)
+    return (apart - together) / len(both)
 
 
-class _RowBlocks(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, first: Tensor, second: Tensor, temperature: float, block: int) -> Tensor:
-        views, sums = (first, second), (torch.zeros_like(first), torch.zeros_like(second))
-        total = first.new_zeros(())
-        with _tensor_cores(first.is_cuda):
-            for start in range(0, len(first), block):
-                for turn in (1, -1):
-                    total += _block_loss(views[::turn], sums[::turn], start, block, temperature)
-        ctx.save_for_backward(*sums)
-        ctx.scale = 1 / (2 * len(first))
-        loss: Tensor = ctx.scale * total
-        return loss
+class _LogSums(torch.autograd.Function):
+    """Σ_i log Σ_{j != i} exp(z_i · z_j) of vectors (n, d) so short that no exponential needs a shift."""
 
     @staticmethod
-    def backward(ctx: Any, *outputs: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        scale = ctx.scale * outputs[0]
-        first, second = ctx.saved_tensors
-        return scale * first, scale * second, None, None
+    def forward(ctx: Any, z: Tensor, block: int) -> Tensor:
+        total, gradient = z.new_zeros(()), torch.zeros_like(z)
+        with _tensor_cores(z.is_cuda):
+            for start in range(0, len(z), block):
+                rows = z[start : start + block]
+                e = (rows @ z.T).exp_()
+                e.diagonal(start).zero_()
+                sums = e.sum(1, keepdim=True)
+                total += sums.log().sum()
+                gradient.addmm_(e.T, rows / sums)
+                gradient[start : start + block] += (e @ z) / sums
+        ctx.save_for_backward(gradient)
+        return total
 
-
-def _block_loss(
-    views: tuple[Tensor, ...], sums: tuple[Tensor, ...], start: int, block: int, temperature: float
-) -> Tensor:
-    """Return the summed loss of some rows of the first of two views; add its gradient to the sums.
-
-    Cosines over τ need no shift to be exponentiated safely.
-    """
-    rows, (own, other), (own_sum, other_sum) = slice(start, start + block), views, sums
-    anchors = own[rows] / temperature
-    within, between = (anchors @ own.T).exp_(), (anchors @ other.T).exp_()
-    within.diagonal(start).zero_()
-    total = within.sum(1, keepdim=True) + between.sum(1, keepdim=True)
-    shares = anchors / total
-    own_sum.addmm_(within.T, shares)
-    other_sum.addmm_(between.T, shares)
-    pulled = other[rows] / temperature
-    own_sum[rows] += (within @ own).addmm_(between, other) / (temperature * total) - pulled
-    other_sum[rows] -= anchors
-    return total.log().sum() - (anchors * other[rows]).sum()
+    @staticmethod
+    def backward(ctx: Any, *outputs: Tensor) -> tuple[Tensor, None]:
+        (gradient,) = ctx.saved_tensors
+        return outputs[0] * gradient, None
 
 
 @contextmanager
