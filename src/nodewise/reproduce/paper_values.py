@@ -125,7 +125,8 @@ NOTES: dict[str, str] = {
     "graphsage": "The paper prints 68.0 three times, one number for three data sets.",
     "geniepath": (
         "The variant GeniePath-lazy on features of length one. One setting for all data sets, chosen by validation "
-        "accuracy among 21 on Cora and 5 on Citeseer, 2 to 4 seeds each, none on Pubmed, where it falls short; seeds "
+        "accuracy among 21 on Cora and 5 on Citeseer, 2 to 4 seeds each. On Pubmed it falls short; of 23 others tried "
+        "there, 2 seeds each, none has a higher validation accuracy than its 75.9 (features as they come: 76.7). Seeds "
         "differ by 2 to 3 points."
     ),
     "jknet": (
