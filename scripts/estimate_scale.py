@@ -1,6 +1,6 @@
 """What a graph of any size needs: disk, memory, time and network, from slopes that `benchmarks/scaling.py` measured.
 
-    python scripts/estimate_scale.py --nodes 1e8 --edges 1e9 [--features 128] [--ranks 8] [--cores 32] [--json]
+    python scripts/estimate_scale.py --nodes 100M --edges 1G [--features 128] [--ranks 8] [--cores 32] [--json]
 
 Every figure is a formula of the sizes and the constants below; `docs/scale.md` explains them. Times are those of
 processors that are busy with nothing else; a disk or a network slower than them decides instead.
@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 # Processor seconds, measured on two cores of a server in 2026; see docs/scale.md for the runs behind them.
 CONVERT_AN_EDGE = 0.9e-6
@@ -21,30 +23,39 @@ FINISH_A_NUMBER = 100e-9  # of a vector: carried from pass to pass, compressed, 
 CLUSTER_A_NODE = 17e-6  # evidence: one of the clusterings, k-means and singular vectors
 CLUSTER_AN_EDGE = 0.6e-6  # evidence: ten smoothing steps of 64 numbers over both directions of the edge
 
+# Seconds on the clock of a training step of 500 nodes, and the part of it that ranks share out among them.
+STEP_ON_TWO_CORES, STEP_ON_A_GPU = 0.084, 0.0036
+SHARED_OUT = 0.56
+
 FLOAT, INDEX, OFFSET = 4, 4, 8
 WALK_NODES, EVIDENCE_WIDTH = 26, 64
+
+
+def _asked(meaning: str, default: float | None = None) -> Any:
+    return field(default=default, metadata={"meaning": meaning}) if default else field(metadata={"meaning": meaning})
 
 
 @dataclass(frozen=True)
 class Sizes:
     """What decides the figures; the defaults are those of `nodewise embed`."""
 
-    nodes: float
-    edges: float
-    features: int = 128
-    dimension: int = 512
-    layers: int = 1
-    smoothing: int = 4
-    batch: int = 500
-    clusterings: int = 20
-    id_bytes: int = 8
-    ranks: int = 1
-    cores: int = 2
-    disk: float = 5e8
-    network: float = 3e9
+    nodes: float = _asked("number of nodes, such as 100M or 1e8")
+    edges: float = _asked("number of undirected edges")
+    features: float = _asked("features of a node", 128)
+    dimension: float = _asked("numbers of a vector", 512)
+    layers: float = _asked("layers of the encoder", 1)
+    smoothing: float = _asked("smoothing steps of the embedding", 4)
+    batch: float = _asked("nodes of a step, of all ranks together", 500)
+    clusterings: float = _asked("of the evidence", 20)
+    id_bytes: float = _asked("bytes of an id: 8 for integers, more for strings", 8)
+    ranks: float = _asked("processes that train together, one a machine", 1)
+    cores: float = _asked("of a machine", 2)
+    memory: float = _asked("of a machine, in bytes", 256e9)
+    disk: float = _asked("bytes a second", 5e8)
+    network: float = _asked("bytes a second", 3e9)
 
     @property
-    def passes(self) -> int:
+    def passes(self) -> float:
         """Passes over the graph that mix neighbours."""
         return self.layers + self.smoothing
 
@@ -77,6 +88,20 @@ def training_memory(s: Sizes, evidence: bool = True) -> float:
 def evidence_seconds(s: Sizes) -> float:
     """All clusterings, before the first step."""
     return s.clusterings * (CLUSTER_A_NODE * s.nodes + CLUSTER_AN_EDGE * s.edges) / s.cores
+
+
+def step_seconds(s: Sizes, alone: float) -> float:
+    """One step: the draw and a few others are done by every rank in full, and then ranks talk."""
+    talk = sum(list(network_bytes(s).values())[:2]) / s.network
+    return alone * s.batch / 500 * (1 - SHARED_OUT + SHARED_OUT / s.ranks) + talk
+
+
+def machines(s: Sizes) -> int:
+    """Return how many machines hold the graph in their page cache beside one process that trains on it.
+
+    One is enough up to their memory, and more ranks replicate it; beyond, a part of the graph lies on each.
+    """
+    return math.ceil((store_bytes(s) + training_memory(s, evidence=False)) / s.memory)
 
 
 def network_bytes(s: Sizes) -> dict[str, float]:
@@ -120,7 +145,13 @@ def estimate(s: Sizes) -> dict[str, float]:
         "convert_memory_bytes": convert_memory(s),
         "training_memory_bytes": training_memory(s),
         "training_memory_without_evidence_bytes": training_memory(s, evidence=False),
+        "machines_to_hold_it": machines(s),
         "evidence_seconds": evidence_seconds(s),
+        "step_seconds_two_cores_a_rank": step_seconds(s, STEP_ON_TWO_CORES),
+        "step_seconds_a_gpu_a_rank": step_seconds(s, STEP_ON_A_GPU),
+        "steps_of_an_epoch": math.ceil(s.nodes / s.batch),
+        "epoch_seconds_two_cores_a_rank": s.nodes / s.batch * step_seconds(s, STEP_ON_TWO_CORES),
+        "epoch_seconds_a_gpu_a_rank": s.nodes / s.batch * step_seconds(s, STEP_ON_A_GPU),
         **{f"network_{name}_bytes_a_step": value for name, value in network_bytes(s).items()},
         "network_seconds_a_step": sum(list(network_bytes(s).values())[:2]) / s.network,
         "embedding_seconds": embedding_seconds(s),
@@ -131,19 +162,38 @@ def estimate(s: Sizes) -> dict[str, float]:
 
 
 def shown(name: str, value: float) -> str:
-    units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (0, "B")]
-    if "bytes" in name:
-        size, unit = next((size, unit) for size, unit in units if value >= size)
-        return f"{value / (size or 1):,.1f} {unit}"
-    return f"{value:,.2g} s" if value < 120 else f"{value / 60:,.0f} min" if value < 7200 else f"{value / 3600:,.1f} h"
+    """Return a figure in a unit that suits it."""
+    if "seconds" in name:
+        units = [(7200, 3600, "h"), (120, 60, "min"), (1, 1, "s"), (0, 1e-3, "ms")]
+    elif "bytes" in name:
+        units = [(1e12, 1e12, "TB"), (1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e3, 1e3, "kB"), (0, 1, "B")]
+    else:
+        return f"{value:,.0f}"
+    size, unit = next((size, unit) for least, size, unit in units if value >= least)
+    return f"{value / size:,.1f} {unit}"
+
+
+def number(text: str) -> float:
+    """Read 250, 1e8, 100M or 10G; nothing of a graph is zero or less."""
+    factors = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+    try:
+        value = float(text[:-1]) * factors[text[-1]] if text[-1:] in factors else float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0; write 250, 1e8, 100M or 10G")
+    return value
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    defaults = asdict(Sizes(0, 0))
-    for name, value in defaults.items():
-        kind = float if name in ("nodes", "edges", "disk", "network") else int
-        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, default=value or None, required=not value)
+    for one in fields(Sizes):
+        optional = isinstance(one.default, (int, float))
+        text = one.metadata["meaning"] + (f" (default {one.default:,.0f})" if optional else "")
+        flag = f"--{one.name.replace('_', '-')}"
+        parser.add_argument(
+            flag, type=number, metavar="N", help=text, required=not optional, default=one.default if optional else None
+        )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = vars(parser.parse_args())
     as_json = given.pop("json")
@@ -152,7 +202,8 @@ def main() -> None:
         print(json.dumps(found))
         return
     for name, value in found.items():
-        print(f"{name.replace('_', ' '):45}{shown(name, value):>14}")
+        words = name.replace("_bytes", "").replace("_seconds", "").replace("_", " ")
+        print(f"{words:45}{shown(name, value):>14}")
 
 
 if __name__ == "__main__":

@@ -178,3 +178,11 @@ def test_a_method_without_checkpoints_starts_at_the_beginning(nodewise: Nodewise
     outcome = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", "-m", "dgi", "--resume", "-s", "epochs=2")
     assert outcome.code == 0, outcome.err
     assert "dgi saves no checkpoints: starting at the beginning\n" in outcome.err
+
+
+def test_a_training_that_sees_few_of_the_nodes_says_so(nodewise: Nodewise, ring: Path) -> None:
+    short = ("--set", "training.steps=2", "--set", "training.batch_size=8")
+    said = nodewise("embed", "edges.csv", "--features", "nodes.csv", "-o", "run", *short).err
+    assert "2 steps of 8 nodes visit 40.0% of the nodes; --set training.steps=5 is one pass over all" in said
+    longer = ("--set", "training.steps=3", "--set", "training.batch_size=8")
+    assert "visit" not in nodewise("embed", "edges.csv", "--features", "nodes.csv", "-o", "run", *longer).err

@@ -236,3 +236,12 @@ class TestBadInput:
         outcome = nodewise("evaluate", vectors, *OPTIONS[:2], "--split", "random:5x10x10", "--json")
         assert outcome.code == 0, outcome.err
         assert "20 of 60 nodes have no label and are left out" in outcome.err
+
+
+def test_shards_are_evaluated_as_the_run_they_are_of(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded("run")
+    files = ("edges.csv", "--features", "nodes.csv", "--quiet")
+    assert nodewise("transform", run, *files, "--shards", "-o", "vectors").code == 0
+    options = ("--labels", "labels.csv", "--split", "random:3x5x10", "--probe", "sklearn", "--json", "--quiet")
+    found, expected = (json.loads(nodewise("evaluate", path, *options).out) for path in ("vectors", run))
+    assert found["scores"]["accuracy"] == expected["scores"]["accuracy"]

@@ -75,7 +75,42 @@ def test_what_cannot_be_asked_for(refused: Callable[..., str], embedded: Callabl
     assert "there is nothing new" in refused(*command, "--new")
     assert "no node 'nobody'" in refused(*command, "--nodes", "wanted.csv")
     assert "same type" in refused(*command, "--nodes", "numbers.csv")
-    assert "exclude each other" in refused(*command, "--new", "--shards")
+    assert "exclude each other" in refused(*command, "--new", "--nodes", "wanted.csv")
     Path("out").mkdir()
     Path("out/letter").touch()
     assert "does not hold vectors" in refused(*command, "--shards")
+
+
+@pytest.mark.parametrize("settings", [(), ("--set", "embedding.mode=walks")])
+def test_new_nodes_in_shards(
+    nodewise: Nodewise, embedded: Callable[..., Path], grown: Path, settings: tuple[str, ...]
+) -> None:
+    run, files = embedded("run", *settings), ("more_edges.csv", "--features", "more_nodes.csv", "--quiet", "--new")
+    assert nodewise("transform", run, *files, "-o", "new.parquet").code == 0
+    outcome = nodewise("transform", run, *files, "--shards", "-o", "new", "--json")
+    assert json.loads(outcome.out)["nodes"] == 2
+    found, expected = table("new/part-000000.parquet"), table("new.parquet")
+    assert list(found) == list(expected)
+    assert all(np.array_equal(found[node], expected[node]) for node in expected)
+
+
+def test_an_altered_store_is_refused_before_it_is_learnt(
+    nodewise: Nodewise, refused: Callable[..., str], embedded: Callable[..., Path]
+) -> None:
+    run = embedded("run")
+    assert nodewise("convert", *GRAPH, "-o", "graph.store", "--quiet").code == 0
+    features = Path("graph.store/features.bin")
+    features.write_bytes(b"\x00" + features.read_bytes()[1:])
+    for command in (("embed", "graph.store", "-o", "other"), ("transform", run, "graph.store", "--shards", "-o", "v")):
+        assert "features.bin: its checksum does not match" in refused(*command, "--quiet")
+
+
+def test_methods_without_an_encoder_say_so_whatever_is_asked_for(
+    nodewise: Nodewise, refused: Callable[..., str], ring: Path
+) -> None:
+    small = ("--set", "walks=1", "--set", "dimension=4")
+    assert nodewise("embed", "edges.csv", "--method", "deepwalk", "-o", "walked", *small, "--quiet").code == 0
+    for option in ((), ("--new",), ("--shards",)):
+        assert "deepwalk has vectors for the nodes it was trained on only" in refused(
+            "transform", "walked", "edges.csv", "-o", "out", *option
+        )

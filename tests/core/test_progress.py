@@ -7,7 +7,7 @@ from contextlib import redirect_stderr
 
 import pytest
 
-from nodewise.core.progress import SilentProgress, TerminalProgress, for_terminal, track
+from nodewise.core.progress import LogProgress, SilentProgress, TerminalProgress, duration, for_terminal, track
 
 
 class Terminal(io.StringIO):
@@ -27,7 +27,8 @@ def test_bars_are_for_terminals_only() -> None:
         assert isinstance(for_terminal(), TerminalProgress)
         assert isinstance(for_terminal(quiet=True), SilentProgress)
     with redirect_stderr(io.StringIO()):
-        assert isinstance(for_terminal(), SilentProgress)
+        assert isinstance(for_terminal(), LogProgress)
+        assert isinstance(for_terminal(quiet=True), SilentProgress)
 
 
 def test_a_bar_shows_steps_values_and_the_end() -> None:
@@ -60,6 +61,31 @@ def test_track_yields_everything_and_counts() -> None:
     with redirect_stderr(Terminal()) as terminal:
         assert list(track([1, 2, 3], "epochs", TerminalProgress())) == [1, 2, 3]
     assert "3/3" in terminal.getvalue()
+
+
+def test_a_log_has_a_line_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 10.0, 31.0, 40.0, 62.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    with redirect_stderr(io.StringIO()) as log, LogProgress().stage("embedding", total=124_000) as stage:
+        for _ in range(4):
+            stage.advance(15_500, loss=0.5)
+    assert log.getvalue().splitlines() == [
+        "nodewise: embedding: 31,000 of 124,000, 1,000/s, 2 min left, loss 0.5",
+        "nodewise: embedding: 62,000 of 124,000, 1,000/s, 62 s left, loss 0.5",
+    ]
+
+
+def test_a_log_without_a_total_has_no_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 50.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    with redirect_stderr(io.StringIO()) as log, LogProgress().stage("reading") as stage:
+        stage.advance(5)
+    assert log.getvalue() == "nodewise: reading: 5, 0.1/s\n"
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (89, "89 s"), (600, "10 min"), (9000, "2.5 h")])
+def test_durations(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
 
 
 def test_silence_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -57,3 +57,12 @@ def test_a_list_that_is_none(folder: Path, text: str) -> None:
     (folder / MANIFEST).write_text(text)
     with pytest.raises(InputError, match=r"embeddings\.json: "):
         read_shards(folder)
+
+
+def test_an_altered_shard_is_named(folder: Path) -> None:
+    part = folder / "part-000001.parquet"
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+    with pytest.raises(InputError, match=r"part-000001\.parquet: .* altered"):
+        read_shards(folder)

@@ -21,6 +21,7 @@ from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.core.progress import SilentProgress, Stage
 from nodewise.data.graph import Graph
+from nodewise.data.ids import NodeIds
 from nodewise.data.shards import MANIFEST, read_shards
 from nodewise.data.store_read import open_store
 from nodewise.data.store_write import write_store
@@ -160,6 +161,44 @@ def test_other_settings_do_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert np.array_equal(read_shards(tmp_path / "vectors").vectors, expected)
 
 
+@pytest.mark.parametrize("changes", [(), ("embedding.mode=walks",)])
+def test_some_nodes_in_any_order_and_after_a_stop(
+    tmp_path: Path, changes: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, chosen = random_graph(50, 80, seed=1), settings(*changes)
+    places = np.random.default_rng(0).permutation(50)[:40]
+    some, written, counting = NodeIds(places), [], Counting()
+    write = sharded.write_shard
+
+    def interrupted(*arguments: Any) -> dict[str, Any]:
+        written.append(arguments[1])
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        return write(*arguments)
+
+    monkeypatch.setattr(sharded, "write_shard", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        to_shards(graph, chosen, tmp_path / "vectors", nodes=some)
+    assert to_shards(graph, chosen, tmp_path / "vectors", nodes=some, progress=counting)[:3] == (40, 6, 3)
+    assert written == [0, 1, 1, 2]
+    assert counting.total == counting.steps == 40
+    found = read_shards(tmp_path / "vectors")
+    assert found.ids.to_list() == places.tolist()
+    np.testing.assert_allclose(found.vectors, in_memory(graph, chosen)[places], atol=1e-6)
+
+
+def test_other_nodes_do_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, write = random_graph(50, 80, seed=1), sharded.write_shard
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            sharded, "write_shard", lambda *a: write(*a) if a[1] == 0 else (_ for _ in ()).throw(KeyboardInterrupt)
+        )
+        with pytest.raises(KeyboardInterrupt):
+            to_shards(graph, settings(), tmp_path / "vectors", nodes=NodeIds(range(40)))
+    to_shards(graph, settings(), tmp_path / "vectors", nodes=NodeIds(range(10, 50)))
+    np.testing.assert_allclose(read_shards(tmp_path / "vectors").vectors, in_memory(graph, settings())[10:], atol=1e-6)
+
+
 class Counting(SilentProgress):
     def __init__(self) -> None:
         self.total, self.steps, self.values = 0, 0, {}
@@ -180,6 +219,14 @@ def test_progress_ends_where_it_should_and_tells_the_speed(tmp_path: Path) -> No
     assert counting.total == counting.steps == 50 * PASSES
     assert counting.values["nodes/s"] > 0
     assert written.nodes_per_second == pytest.approx(50 / written.seconds, rel=0.5)
+
+
+@pytest.mark.parametrize(("changes", "passes"), [((), PASSES), (("embedding.mode=walks",), 1)])
+def test_progress_of_an_embedding_in_memory(changes: tuple[str, ...], passes: int) -> None:
+    graph, chosen, counting = random_graph(50, 80), settings(*changes), Counting()
+    model = build_encoder(graph.num_features, chosen.encoder, SEEDS)
+    embed_nodes(model, Features(graph), Topology.of(graph), chosen, SEEDS, counting)
+    assert counting.total == counting.steps == 50 * passes
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def embed(
             _assist(card, load_graph(source, quiet=True), settings, seed, device, **options)
             return
         with staged(output) as run:
-            data = load_graph(source, quiet)
+            data = load_graph(source, quiet, verify=True)  # a byte changed on the disk would be learnt
             finished = resume and not run.checkpoints() and _is_finished(RunFolder(output), card, settings, seed, data)
             if team.largest(int(finished)):
                 say(f"{output} is finished already", quiet)
@@ -197,6 +197,8 @@ def train(
     from nodewise.core.progress import for_terminal
     from nodewise.data.fingerprint import fingerprint
 
+    if hasattr(settings, "training"):
+        _say_if_few_are_visited(graph.num_nodes, settings.training, quiet)
     run.clear(keep_checkpoints="checkpoints" in options)
     model = card.load()(settings=settings, seed=seed, device=device)
     model.fit(unlabelled(graph), run=run, progress=for_terminal(quiet), **options)
@@ -217,6 +219,14 @@ def train(
     )
     if graph.labels is not None:
         write_labels(graph, run.labels)
+
+
+def _say_if_few_are_visited(nodes: int, training: Any, quiet: bool) -> None:
+    """Tell that training ends before it has seen most nodes, which on a large graph is often enough."""
+    visits, batch = training.steps * training.batch_size, training.batch_size
+    if visits < nodes / 2:
+        whole = f"--set training.steps={-(-nodes // batch)} is one pass over all"
+        say(f"{training.steps} steps of {batch} nodes visit {visits / nodes:.1%} of the nodes; {whole}", quiet)
 
 
 def summarise(run: RunFolder) -> dict[str, Any]:

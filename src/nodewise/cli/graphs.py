@@ -64,8 +64,13 @@ class GraphSource:
         )
 
 
-def load_graph(source: GraphSource, quiet: bool = False) -> Graph:
-    """Return the graph, telling on stderr what reading changed or assumed."""
+def load_graph(source: GraphSource, quiet: bool = False, verify: bool = False) -> Graph:
+    """Return the graph, telling on stderr what reading changed or assumed.
+
+    `verify` checks the sums of a store, which reads all of it.
+    """
+    if verify:
+        _verify(Path(source.graph))
     graph = _load_data_set(source, quiet) if source.is_data_set else _read_files(source)
     for note in graph.notes:
         say(note, quiet)
@@ -84,6 +89,13 @@ def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
             flag = f"--{option.replace('_', '-')}"
             raise InputError(f"{name!r} is a data set and brings its own; leave out {flag}, or name a file of edges")
     return load_dataset(name, source.data_dir, progress=for_terminal(quiet))
+
+
+def _verify(path: Path) -> None:
+    from nodewise.data.store_layout import Manifest, check_sums, is_store
+
+    if is_store(path):
+        check_sums(path, Manifest.read(path))
 
 
 def _read_files(source: GraphSource) -> Graph:

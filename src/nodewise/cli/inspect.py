@@ -27,6 +27,7 @@ from nodewise.cli.common import (
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
+from nodewise.core.progress import duration
 
 Verify = Annotated[bool, typer.Option("--verify", help="Read all of a graph store and check its checksums.")]
 
@@ -56,11 +57,12 @@ def inspect(
     Also how much memory and time embedding it will need. Nothing is written. What reading changed or assumed is told
     on stderr.
     """
-    if verify:
-        _verify(Path(graph))
-    data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet)
-
     from nodewise.data.statistics import describe
+    from nodewise.data.store_layout import is_store
+
+    if verify and not is_store(Path(graph)):
+        raise InputError(f"{graph}: not a graph store, so there are no checksums to verify; leave out --verify")
+    data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet, verify)
 
     facts = describe(data)
     if json:
@@ -69,20 +71,12 @@ def inspect(
         print_table(graph, (), _rows(facts))
 
 
-def _verify(store: Path) -> None:
-    from nodewise.data.store_layout import Manifest, check_sums, is_store
-
-    if not is_store(store):
-        raise InputError(f"{store}: not a graph store, so there are no checksums to verify; leave out --verify")
-    check_sums(store, Manifest.read(store))
-
-
 def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the facts in words; the notes were told while reading."""
     for name, value in facts.items():
         if name not in _ELSEWHERE and value is not None and value != {}:
             yield name.replace("_", " "), _shown(value)
-    memory, time = _size(facts["embedding_bytes"]), _duration(facts["embedding_seconds"])
+    memory, time = _size(facts["embedding_bytes"]), duration(facts["embedding_seconds"])
     yield "embedding needs", f"roughly {memory} of memory and {time}"
 
 
@@ -97,7 +91,3 @@ def _shown(value: object) -> str:
 
 def _size(number: float) -> str:
     return f"{number / 1e6:,.0f} MB" if number < 1e9 else f"{number / 1e9:,.1f} GB"
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:,.0f} min"

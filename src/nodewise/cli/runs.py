@@ -16,6 +16,7 @@ from nodewise.core.runs import RunFolder
 from nodewise.data.graph import Graph
 from nodewise.data.ids import NodeIds
 from nodewise.data.messages import count
+from nodewise.data.shards import has_shards
 from nodewise.methods.settings import Settings
 
 
@@ -24,11 +25,11 @@ class Runs:
     """One matrix of vectors an encoder seed, all of the same nodes in the same order.
 
     Attributes:
-        paths: the run folders, or files of vectors.
+        paths: the run folders, or files or shards of vectors.
         ids: the nodes.
         matrices: float32 (N, d) each.
         seeds: one a matrix, all different.
-        settings: of every run; None for files, which do not say.
+        settings: of every run; None for files and shards, which do not say.
     """
 
     paths: tuple[Path, ...]
@@ -126,4 +127,4 @@ def _seed(path: Path) -> int:
 
 
 def _settings(path: Path) -> Settings | None:
-    return RunFolder(path).read_config(Settings) if path.is_dir() else None
+    return RunFolder(path).read_config(Settings) if path.is_dir() and not has_shards(path) else None

@@ -51,7 +51,7 @@ def register(app: typer.Typer) -> None:
     tries = examples(
         "transform runs/mine tomorrow.csv --features tomorrow_nodes.parquet -o tomorrow.parquet",
         "transform runs/mine today.store --new -o new.parquet",
-        "transform runs/mine graph.store --shards -o vectors",
+        "transform runs/mine graph.store --shards -o vectors  # add --new for new nodes only",
     )
     app.command(epilog=tries)(grouped(transform))
 
@@ -81,25 +81,28 @@ def transform(
     from nodewise.training.processes import joined, launched
 
     folder = RunFolder.open(run)
-    data = load_graph(GraphSource(graph, features, None, data_dir, edges, tables), quiet)
-    method = find(folder.read_environment().get("method", "nodewise"), with_labels=False).load()
-    if sum((nodes is not None, new, shards)) > 1:
-        raise InputError("--nodes, --new and --shards exclude each other; give one of them")
+    card = find(folder.read_environment().get("method", "nodewise"), with_labels=False)
+    method = card.load()
+    if not card.inductive:
+        raise InputError(f"{run}: {card.name} has vectors for the nodes it was trained on only; train it again")
+    if nodes is not None and new:
+        raise InputError("--nodes and --new exclude each other; give one of them")
     if launched() and not shards:
         raise InputError("several processes can only embed into shards; add --shards, or start it without torchrun")
-    if nodes is not None or new or shards:
-        if not hasattr(method, "transform_to_shards"):
-            raise InputError(f"{run}: a run of {method.__name__} embeds whole graphs only; leave out the option")
-        model = method.load(folder.path, device=device, embeddings=False)
-    else:
-        model = method.load(folder.path, device=device)
+    by_parts = hasattr(method, "transform_to_shards")
+    if not by_parts and (nodes is not None or new or shards):
+        raise InputError(f"{run}: a run of {card.name} embeds whole graphs only; leave out the option")
+    model = method.load(folder.path, device=device, **({"embeddings": False} if by_parts else {}))
+    data = load_graph(GraphSource(graph, features, None, data_dir, edges, tables), quiet, verify=shards)
+    some = _wanted(nodes, folder, data) if nodes is not None or new else None
     if shards:
         with joined(device) as (team, model.device):
-            facts = model.transform_to_shards(data, output, for_terminal(quiet or team.rank > 0), team)._asdict()
+            facts = model.transform_to_shards(data, output, for_terminal(quiet or team.rank > 0), team, some)._asdict()
         if team.rank > 0:
             return
     else:
-        embeddings = model.transform(data, *([_wanted(nodes, folder, data)] if nodes is not None or new else []))
+        options = {"nodes": some, "progress": for_terminal(quiet)} if by_parts else {}
+        embeddings = model.transform(data, **options)
         embeddings.to_parquet(output)
         facts = dict(zip(("nodes", "dimensions"), embeddings.vectors.shape, strict=True))
     if json:

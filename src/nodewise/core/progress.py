@@ -1,4 +1,4 @@
-"""Progress on stderr: a rich bar on a terminal, nothing elsewhere.
+"""Progress on stderr: a rich bar on a terminal, a line now and then elsewhere.
 
 Library code takes a `Progress` and never asks whether anybody is watching::
 
@@ -12,6 +12,7 @@ The silent twin costs nothing and does not import rich.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import rich.progress
 
 T = TypeVar("T")
+
+_SECONDS_BETWEEN_LINES = 30.0
 
 
 class Stage(Protocol):
@@ -67,9 +70,27 @@ class TerminalProgress:
             yield _BarStage(bars, bars.add_task(description, total=total, speed="", values=""))
 
 
+class LogProgress:
+    """Writes a line on stderr every half minute, for those who read a log of a job that takes hours."""
+
+    @contextmanager
+    def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
+        """Open a stage; one that is short writes nothing."""
+        yield _LineStage(description, total)
+
+
 def for_terminal(quiet: bool = False) -> Progress:
-    """Return bars when stderr is a terminal and quiet is off, silence otherwise."""
-    return TerminalProgress() if sys.stderr.isatty() and not quiet else SilentProgress()
+    """Return bars when stderr is a terminal, lines when it is not, silence when quiet is on."""
+    if quiet:
+        return SilentProgress()
+    return TerminalProgress() if sys.stderr.isatty() else LogProgress()
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, as precise as anybody wants to know it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def track(items: Iterable[T], description: str, progress: Progress) -> Iterator[T]:
@@ -85,6 +106,22 @@ class _SilentStage:
         pass
 
 
+class _LineStage:
+    def __init__(self, description: str, total: int | None) -> None:
+        self._description, self._total, self._done = description, total, 0
+        self._begun = self._told = time.monotonic()
+
+    def advance(self, steps: int = 1, **values: float) -> None:
+        self._done += steps
+        if (now := time.monotonic()) - self._told < _SECONDS_BETWEEN_LINES:
+            return
+        self._told, speed = now, self._done / (now - self._begun)
+        parts = [f"{self._done:,}" if self._total is None else f"{self._done:,} of {self._total:,}", _speed(speed)]
+        if self._total is not None and speed:
+            parts.append(f"{duration((self._total - self._done) / speed)} left")
+        print(f"nodewise: {self._description}: {', '.join(parts + _named(values))}", file=sys.stderr, flush=True)
+
+
 class _BarStage:
     def __init__(self, bars: rich.progress.Progress, task: rich.progress.TaskID) -> None:
         self._bars, self._task = bars, task
@@ -94,6 +131,18 @@ class _BarStage:
         speed = self._bars.tasks[0].speed
         self._bars.update(
             self._task,
-            speed=f"{speed:,.3g}/s" if speed and speed < 1000 else f"{speed:,.0f}/s" if speed else "",
-            values="  ".join(f"{name} {value:.4g}" for name, value in values.items()),
+            speed=_speed(speed) if speed else "",
+            values="  ".join(_named(values)),
         )
+
+
+def _speed(a_second: float) -> str:
+    return f"{_number(a_second)}/s"
+
+
+def _named(values: dict[str, float]) -> list[str]:
+    return [f"{name} {_number(value)}" for name, value in values.items()]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -95,7 +95,7 @@ def read_shards(folder: Path) -> Embeddings:
     parts = []
     for shard in shards:
         file = folder / shard.file
-        if not file.is_file() or file.stat().st_size != shard.bytes:
+        if not file.is_file() or file.stat().st_size != shard.bytes or file_sum(file) != shard.blake2b:
             raise InputError(f"{file}: missing, truncated or altered; write the vectors again")
         parts.append(read_parquet(file))
     ids = pa.concat_arrays([part[0].to_arrow() for part in parts])

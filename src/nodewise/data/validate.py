@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ from nodewise.core.errors import InputError
 
 if TYPE_CHECKING:
     from nodewise.data.graph import Graph
+
+_PIECE = 1 << 22
 
 
 def require_features(graph: Graph, expected: int) -> None:
@@ -43,6 +45,7 @@ def _rules(graph: Graph) -> Iterator[tuple[str, bool]]:
         "indices must be numbers of nodes",
         not len(indices) or bool(indices.min() >= 0 and indices.max() < nodes),
     )
+    yield "indices must ascend within each row", _ascends_in_rows(indptr, indices)
     yield "there must be one id a node", len(graph.ids) == nodes
     yield "features must have one row a node", graph.structural or graph.features.shape[0] == nodes
     if graph.labels is not None:
@@ -54,6 +57,16 @@ def _rules(graph: Graph) -> Iterator[tuple[str, bool]]:
             "the split must hold int64 positions of nodes",
             all(_fits(part, None, 0, nodes) for part in parts),
         )
+
+
+def _ascends_in_rows(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.integer[Any]]) -> bool:
+    """Tell whether each index is above the one before it, unless it begins a row; a mapped file is read in pieces."""
+    for start in range(1, len(indices), _PIECE):
+        end = min(start + _PIECE, len(indices))
+        falls = start + np.flatnonzero(indices[start:end] <= indices[start - 1 : end - 1])
+        if not np.array_equal(indptr[np.searchsorted(indptr, falls)], falls):
+            return False
+    return True
 
 
 def _fits(array: npt.NDArray[np.int64], size: int | None, low: int, high: int) -> bool:

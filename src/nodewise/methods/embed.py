@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import closing
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from nodewise.core import rng
+from nodewise.core.progress import Progress, SilentProgress
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import GCN, smooth
@@ -26,20 +27,34 @@ _SMOOTHED_ENTRIES = 1 << 24
 
 
 @torch.no_grad()
-def embed_nodes(encoder: Encoder, features: Features, topology: Topology, settings: Settings, seeds: Tensor) -> Tensor:
+def embed_nodes(
+    encoder: Encoder,
+    features: Features,
+    topology: Topology,
+    settings: Settings,
+    seeds: Tensor,
+    progress: Progress | None = None,
+) -> Tensor:
     """Embed every node with each run's encoder: (S, N, d) float32; very large matrices lie in temporary files."""
     if not in_chunks(encoder, topology, settings):
         return _embed_whole(encoder, features, topology, settings)
     if settings.embedding.mode == "walks" and len(seeds) > 1:  # runs walk together
         nodes = torch.arange(topology.num_nodes, device=topology.device)
         return embed_by_walks(encoder, features, topology, settings, seeds, nodes)
-    runs = []
-    for run in range(len(seeds)):
-        buffers = choose_buffers(topology.num_nodes, settings.encoder.dimension, topology.device)
-        with closing(buffers):
-            for start, rows in embedded_rows(encoder, features, topology, settings, seeds, run, buffers):
-                buffers.write("result", start, rows)
-            runs.append(buffers.read("result"))
+    runs, total = [], len(seeds) * number_of_passes(encoder, settings) * topology.num_nodes
+    with (progress or SilentProgress()).stage("embedding", total) as bar:
+
+        def step(name: str, rows: int, work: Callable[[], None]) -> None:
+            work()
+            bar.advance(rows)
+
+        for run in range(len(seeds)):
+            buffers = choose_buffers(topology.num_nodes, settings.encoder.dimension, topology.device)
+            with closing(buffers):
+                for start, rows in embedded_rows(encoder, features, topology, settings, seeds, run, buffers, step):
+                    buffers.write("result", start, rows)
+                    bar.advance(len(rows))
+                runs.append(buffers.read("result"))
     return runs[0].unsqueeze(0) if len(runs) == 1 else torch.stack(runs)
 
 
@@ -49,6 +64,12 @@ def in_chunks(encoder: Encoder, topology: Topology, settings: Settings) -> bool:
     A GPU takes a whole graph at once, and networks other than GCN have no such passes here.
     """
     return settings.embedding.mode == "walks" or (isinstance(encoder, GCN) and topology.device.type == "cpu")
+
+
+def number_of_passes(encoder: Encoder, settings: Settings) -> int:
+    """Return how often a node is touched until its vector is known."""
+    layered = settings.embedding.mode == "graph" and isinstance(encoder, GCN)
+    return len(program(encoder, 0, settings)) if layered else 1  # type: ignore[arg-type]  # mypy forgets `layered`
 
 
 @torch.no_grad()

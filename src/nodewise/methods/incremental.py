@@ -10,6 +10,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from nodewise.core.errors import InputError
+from nodewise.data.graph import Graph
+from nodewise.data.ids import NodeIds
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import GCN
@@ -18,6 +21,15 @@ from nodewise.methods.program import Pass, hops, program
 from nodewise.methods.settings import Settings
 from nodewise.views.sparse import csr_tensor
 from nodewise.views.topology import Topology
+
+
+def places_of(nodes: NodeIds, graph: Graph) -> Tensor:
+    """Return where in the graph the nodes are, int64 (n,)."""
+    places = graph.ids.positions(nodes)
+    if (places < 0).any():
+        missing = nodes[int((places < 0).argmax())]
+        raise InputError(f"{graph.name}: no node {missing!r}; ask for nodes that are in the graph")
+    return torch.from_numpy(places)
 
 
 @torch.no_grad()

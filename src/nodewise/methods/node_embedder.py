@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
@@ -23,7 +22,7 @@ from nodewise.encoders.build import build_encoder
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.methods.embed import embed_nodes
-from nodewise.methods.incremental import embed_some
+from nodewise.methods.incremental import embed_some, places_of
 from nodewise.methods.settings import Settings
 from nodewise.methods.sharded import Sharded, embed_to_shards
 from nodewise.training.checkpoint import CheckpointPlan, FileCheckpoints
@@ -111,7 +110,9 @@ class NodeEmbedder:
             self.num_features_ = graph.num_features
             if team.rank > 0:
                 return self
-            vectors = embed_nodes(learner.encoder, learner.features, learner.topology, self.settings, learner.seeds)
+            vectors = embed_nodes(
+                learner.encoder, learner.features, learner.topology, self.settings, learner.seeds, progress
+            )
         self.embeddings_ = Embeddings(graph.ids, vectors[0].cpu().numpy())
         return self
 
@@ -145,7 +146,9 @@ class NodeEmbedder:
                     f"{error}; {f'what was learnt before is in {good}' if good else 'no checkpoint is older'}"
                 ) from None
 
-    def transform(self, graph: Graph, nodes: NodeIds | None = None) -> Embeddings:
+    def transform(
+        self, graph: Graph, nodes: NodeIds | None = None, progress: Progress | None = None
+    ) -> Embeddings:
         """Embed the nodes of any graph with the same features, seen in training or not.
 
         With `nodes`, only those: what they see of the graph is all that is computed.
@@ -153,21 +156,26 @@ class NodeEmbedder:
         encoder, seeds = self._applied_to(graph)
         features, topology = Features(graph, seeds.device), Topology.of(graph, seeds.device)
         if nodes is None:
-            vectors = embed_nodes(encoder, features, topology, self.settings, seeds)[0]
+            vectors = embed_nodes(encoder, features, topology, self.settings, seeds, progress)[0]
             return Embeddings(graph.ids, vectors.cpu().numpy())
-        places = torch.as_tensor(_places(graph, nodes)).to(seeds.device)
+        places = places_of(nodes, graph).to(seeds.device)
         vectors = embed_some(encoder, features, topology, self.settings, seeds, places)
         return Embeddings(nodes, vectors.cpu().numpy())
 
     def transform_to_shards(
-        self, graph: Graph, folder: str | Path, progress: Progress | None = None, team: Alone | None = None
+        self,
+        graph: Graph,
+        folder: str | Path,
+        progress: Progress | None = None,
+        team: Alone | None = None,
+        nodes: NodeIds | None = None,
     ) -> Sharded:
-        """Embed all nodes of a graph, whatever its size, into a folder of Parquet files, in bounded memory.
+        """Embed all nodes of a graph, whatever its size, or some, into a folder of Parquet files, in bounded memory.
 
         After a kill the same call goes on where it was. The processes of a team share the work.
         """
         encoder, seeds = self._applied_to(graph)
-        return embed_to_shards(encoder, graph, self.settings, seeds, Path(folder), progress, team)
+        return embed_to_shards(encoder, graph, self.settings, seeds, Path(folder), progress, team, nodes)
 
     def _applied_to(self, graph: Graph) -> tuple[Encoder, torch.Tensor]:
         """Return the encoder and the seeds on the device, once it is sure that they can embed the graph."""
@@ -243,15 +251,6 @@ def _read_weights(path: Path) -> tuple[dict[str, int], dict[str, torch.Tensor]]:
     if not all(re.fullmatch(r"-?[0-9]{1,18}", about[name], re.ASCII) for name in _ABOUT):
         raise InputError(f"{path}: not a nodewise weights file: {', '.join(_ABOUT)} should be whole numbers")
     return {name: int(about[name]) for name in _ABOUT}, weights
-
-
-def _places(graph: Graph, nodes: NodeIds) -> np.ndarray:
-    """Return where in the graph the nodes are."""
-    places = graph.ids.positions(nodes)
-    if (places < 0).any():
-        missing = nodes[int((places < 0).argmax())]
-        raise InputError(f"{graph.name}: no node {missing!r}; ask for nodes that are in the graph")
-    return places
 
 
 def refuse_hopeless(graph: Graph) -> None:

@@ -23,15 +23,15 @@ from nodewise.core.progress import Progress, SilentProgress, Stage
 from nodewise.core.version import __version__
 from nodewise.data.fingerprint import fingerprint
 from nodewise.data.graph import Graph
+from nodewise.data.ids import NodeIds
 from nodewise.data.shards import MANIFEST, Shard, has_shards, shard_name, write_manifest, write_shard
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
-from nodewise.encoders.gcn import GCN
 from nodewise.methods import layerwise
 from nodewise.methods.buffers import FileBuffers
-from nodewise.methods.embed import embed_nodes, embedded_rows, in_chunks
+from nodewise.methods.embed import embed_nodes, embedded_rows, in_chunks, number_of_passes
+from nodewise.methods.incremental import embed_some, places_of
 from nodewise.methods.layerwise import Step, chunks
-from nodewise.methods.program import program
 from nodewise.methods.settings import Settings
 from nodewise.methods.shared_staging import shared_staging
 from nodewise.training.distributed import Alone
@@ -58,24 +58,28 @@ def embed_to_shards(
     folder: Path,
     progress: Progress | None = None,
     team: Alone | None = None,
+    nodes: NodeIds | None = None,
 ) -> Sharded:
     """Embed every node with the first run's encoder; called again in the same way, it does only what is left.
 
-    The processes of a team, each of which calls this, write shards in turn.
+    The processes of a team, each of which calls this, write shards in turn. With `nodes`, only those are embedded,
+    from what each shard's nodes see of the graph.
     """
     if folder.exists() and not has_shards(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: exists and does not hold vectors in shards; name a new or empty folder")
     topology, features = Topology.of(graph, seeds.device), Features(graph, seeds.device)
     width = settings.encoder.dimension
-    passes, team = _passes(encoder, settings), team or Alone()
-    starts = [start for start, _ in chunks(graph.num_nodes)]
+    ids, team = graph.ids if nodes is None else nodes, team or Alone()
+    wanted = None if nodes is None else places_of(nodes, graph).to(seeds.device)
+    passes = number_of_passes(encoder, settings) if wanted is None else 1
+    starts = [start for start, _ in chunks(len(ids))]
     rounds = [[f"pass {number} row {start}" for start in starts] for number in range(passes - 1)]
     rounds.append([f"shard {start}" for start in starts])
     bars = progress or SilentProgress()
     with (
-        shared_staging(team, folder, _task(encoder, graph, settings, seeds), rounds) as staging,
+        shared_staging(team, folder, _task(encoder, graph, wanted, settings, seeds), rounds) as staging,
         closing(FileBuffers(graph.num_nodes, width, staging.path)) as buffers,
-        bars.stage("embedding", passes * graph.num_nodes) as bar,
+        bars.stage("embedding", passes * len(ids)) as bar,
     ):
         meter = _Meter(bar, passes)
 
@@ -85,20 +89,20 @@ def embed_to_shards(
             meter.advance(rows, fresh)
 
         done = {start for start, name in zip(starts, rounds[-1], strict=True) if not staging.wants(name)}
-        parts = _rows(encoder, features, topology, settings, seeds, buffers, step, done)
+        parts = _rows(encoder, features, topology, settings, seeds, wanted, buffers, step, done)
         part = next(parts, None)  # a process without shards of its own takes part in the passes too
-        for number, (start, end) in enumerate(chunks(graph.num_nodes)):
+        for number, (start, end) in enumerate(chunks(len(ids))):
             if part is None or part[0] != start:
                 step(f"shard {start}", end - start, lambda: None)
                 continue
             vectors = part[1].cpu().numpy()
-            step(f"shard {start}", end - start, partial(write_shard, staging.path, number, graph.ids, start, vectors))
+            step(f"shard {start}", end - start, partial(write_shard, staging.path, number, ids, start, vectors))
             part = next(parts, None)
         if team.rank == 0:
             write_manifest(staging.path, [Shard(**staging.result(name)) for name in rounds[-1]], width)
             names = {MANIFEST, *(shard_name(number) for number in range(len(starts)))}
             staging.finish(folder, lambda name: name in names)
-    return Sharded(graph.num_nodes, width, len(starts), meter.seconds, meter.rate)
+    return Sharded(len(ids), width, len(starts), meter.seconds, meter.rate)
 
 
 class _Meter:
@@ -123,21 +127,23 @@ class _Meter:
         self._bar.advance(nodes, **{"nodes/s": self.rate})
 
 
-def _passes(encoder: Encoder, settings: Settings) -> int:
-    layered = settings.embedding.mode == "graph" and isinstance(encoder, GCN)
-    return len(program(encoder, 0, settings)) if layered else 1  # type: ignore[arg-type]  # mypy forgets `layered`
-
-
 def _rows(
     encoder: Encoder,
     features: Features,
     topology: Topology,
     settings: Settings,
     seeds: Tensor,
+    wanted: Tensor | None,
     buffers: FileBuffers,
     step: Step,
     done: Container[int],
 ) -> Iterator[tuple[int, Tensor]]:
+    """Yield the vectors of the nodes (n,) that are wanted, or of all, a shard at a time, but for those in `done`."""
+    if wanted is not None:
+        for start, end in chunks(len(wanted)):
+            if start not in done:
+                yield start, embed_some(encoder, features, topology, settings, seeds, wanted[start:end])
+        return
     if in_chunks(encoder, topology, settings):
         yield from embedded_rows(encoder, features, topology, settings, seeds, 0, buffers, step, done)
         return
@@ -145,7 +151,7 @@ def _rows(
     yield from ((start, vectors[start:end]) for start, end in chunks(topology.num_nodes) if start not in done)
 
 
-def _task(encoder: Encoder, graph: Graph, settings: Settings, seeds: Tensor) -> dict[str, Any]:
+def _task(encoder: Encoder, graph: Graph, wanted: Tensor | None, settings: Settings, seeds: Tensor) -> dict[str, Any]:
     """Return what decides the vectors, and the boot: files between passes are not forced to the disk."""
     weights = hashlib.blake2b(digest_size=32)
     for weight in encoder.weights_of(0):
@@ -154,6 +160,7 @@ def _task(encoder: Encoder, graph: Graph, settings: Settings, seeds: Tensor) -> 
         "nodewise": __version__,
         "torch": torch.__version__,
         "graph": fingerprint(graph),
+        "nodes": "all" if wanted is None else hashlib.blake2b(wanted.cpu().numpy().tobytes()).hexdigest(),
         "weights": weights.hexdigest(),
         "settings": to_mapping(settings),
         "seed": int(seeds[0]),

@@ -83,5 +83,6 @@ def shared_staging(
     """Yield the staging folder of `target`, kept by rank 0; processes with another task are refused."""
     if team.size > 1:
         require_same(team, {name: value for name, value in task.items() if name != "boot"})
-    with staged(target, dict(task), durable=False) if team.rank == 0 else nullcontext() as staging, losses_in_words():
+    own = staged(target, task, "these vectors", durable=False) if team.rank == 0 else nullcontext()
+    with own as staging, losses_in_words():
         yield SharedStaging(team, staging, rounds)
