@@ -114,3 +114,15 @@ def test_methods_without_an_encoder_say_so_whatever_is_asked_for(
         assert "deepwalk has vectors for the nodes it was trained on only" in refused(
             "transform", "walked", "edges.csv", "-o", "out", *option
         )
+
+
+def test_features_in_another_order_are_refused(
+    nodewise: Nodewise, refused: Callable[..., str], embedded: Callable[..., Path]
+) -> None:
+    run = embedded("run")
+    rows = [line.split(",") for line in Path("nodes.csv").read_text().splitlines()]
+    Path("turned.csv").write_text("".join(",".join([row[0], *row[:0:-1]]) + "\n" for row in rows))
+    command = ("transform", run, "edges.csv", "-o", "out.parquet", "--quiet", "--features")
+    assert "in another order ('e' where 'a' was)" in refused(*command, "turned.csv")
+    Path("renamed.csv").write_text(Path("nodes.csv").read_text().replace("id,a", "id,alpha"))
+    assert nodewise(*command, "renamed.csv").code == 0

@@ -195,6 +195,7 @@ def train(
     """
     from nodewise.cli.labels import unlabelled, write_labels
     from nodewise.core.progress import for_terminal
+    from nodewise.data.feature_names import feature_names
     from nodewise.data.fingerprint import fingerprint
 
     if hasattr(settings, "training"):
@@ -213,6 +214,7 @@ def train(
             "edges": graph.num_edges,
             "features": graph.num_features,
             "sha256": fingerprint(graph),
+            "feature_names": feature_names(source.features, source.tables.id_column),
             "source": source.record(),
         },
         embeddings={"nodes": nodes, "dimensions": dimensions},

@@ -193,18 +193,9 @@ def read_subject(
 
 def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
     """Return the features where they are few, under the names their file gives them."""
-    from nodewise.data.columns import CLASS_NAMES, ID_NAMES, simplified
-    from nodewise.data.formats import format_of, open_columns
-    from nodewise.data.keys import id_column
+    from nodewise.data.feature_names import feature_names
     from nodewise.report.attributes import feature_columns
 
     source = folder.read_environment().get("graph", {}).get("source", {})
-    path, id_name = source.get("features"), source.get("id_column")
-    names: tuple[str, ...] = ()
-    if path is not None and Path(path).is_file() and (kind := format_of(Path(path))) in ("text", "parquet"):
-        file = open_columns(Path(path), kind, (ID_NAMES,), named=(id_name,))
-        if file.has_names:
-            key = id_column(file, id_name)[0]
-            others = (name for i, name in enumerate(file.names) if i != key)
-            names = tuple(name for name in others if simplified(name) not in CLASS_NAMES)
-    return feature_columns(graph, names)
+    path = Path(source["features"]) if "features" in source else None
+    return feature_columns(graph, feature_names(path, source.get("id_column")))

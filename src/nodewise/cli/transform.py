@@ -93,6 +93,8 @@ def transform(
     if not by_parts and (nodes is not None or new or shards):
         raise InputError(f"{run}: a run of {card.name} embeds whole graphs only; leave out the option")
     model = method.load(folder.path, device=device, **({"embeddings": False} if by_parts else {}))
+    if features is not None:
+        _require_same_order(features, tables, folder)
     data = load_graph(GraphSource(graph, features, None, data_dir, edges, tables), quiet, verify=shards)
     some = _wanted(nodes, folder, data) if nodes is not None or new else None
     if shards:
@@ -110,6 +112,13 @@ def transform(
     else:
         speed = f", {facts['nodes_per_second']:,.0f} nodes a second" if shards else ""
         print(f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers are in {output}{speed}")
+
+
+def _require_same_order(features: Path, tables: TableColumns, run: RunFolder) -> None:
+    from nodewise.data.feature_names import feature_names, require_same_order
+
+    known = run.read_environment().get("graph", {}).get("feature_names", ())
+    require_same_order(features, feature_names(features, tables.id_column), [str(name) for name in known])
 
 
 def _wanted(nodes: Path | None, run: RunFolder, graph: Graph) -> NodeIds:
