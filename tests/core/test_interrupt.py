@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodewise.core.interrupt import Stopped, deferred, exit_code, stop_by_exception
+from nodewise.core.interrupt import Stopped, deferred, exit_code, stopped_by_exception
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -60,8 +60,7 @@ def test_handlers_are_put_back() -> None:
 
 def test_an_ignored_signal_stays_ignored() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    stop_by_exception()
-    with deferred() as stop_if_asked:
+    with stopped_by_exception(), deferred() as stop_if_asked:
         signal.raise_signal(signal.SIGHUP)
         stop_if_asked()
 
@@ -82,9 +81,10 @@ def test_in_another_thread_nothing_is_held_back() -> None:
 
 @pytest.mark.parametrize("number", SIGNALS[1:])
 def test_other_signals_become_interruptions(number: int) -> None:
-    stop_by_exception()
-    with pytest.raises(KeyboardInterrupt) as caught:
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt) as caught, stopped_by_exception():
         signal.raise_signal(number)
+    assert signal.getsignal(number) == before
     assert exit_code(caught.value) == 128 + number
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from PIL import Image
 from tests.report.conftest import HOSTILE, LONG, make_subject
 
+from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
 from nodewise.report.coordinates import coordinates
 from nodewise.report.page import write_page
@@ -23,10 +26,22 @@ PATIENCE = 30_000  # milliseconds; a loaded machine is slow, and nothing here de
 class Reader:
     """A page in a browser tab, and everything that went wrong in it."""
 
-    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
-        self.context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True, **options)
+    def __init__(
+        self, browser: Any, path: Path, *, drawn_texts: bool = False, patience: float = PATIENCE, **options: Any
+    ) -> None:
+        options = {"viewport": {"width": 1280, "height": 800}, "accept_downloads": True} | options
+        self.context = browser.new_context(**options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(PATIENCE)
+        if drawn_texts:  # the charts are pictures: remember what was written into them
+            self.page.add_init_script(
+                """window.drawn = [];
+                const write = CanvasRenderingContext2D.prototype.fillText;
+                CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+                  window.drawn.push(text);
+                  return write.call(this, text, ...rest);
+                };"""
+            )
+        self.page.set_default_timeout(patience)
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(message.text))
@@ -129,7 +144,7 @@ def test_search_finds_a_node_and_shows_both_kinds_of_neighbours(reader: Reader) 
     linked = reader.page.locator("#details .neighbours > div").nth(1).locator("li .name")
     assert near.count() == 10
     assert sorted(linked.all_text_contents()) == ["node_29", "node_31"]
-    assert "second" in reader.page.locator("#details .values").text_content()
+    assert "second" in reader.page.locator("#details .values.inline").text_content()
 
 
 def test_search_says_when_there_is_nothing(reader: Reader) -> None:
@@ -271,10 +286,100 @@ def test_curves_classes_settings_and_notes_are_there(reader: Reader) -> None:
     assert page.locator("#curves canvas").count() == 3
     assert page.locator(".matrix tbody tr").count() == 3
     assert "<i>first</i>" in page.locator(".matrix").text_content()
-    assert "has not seen" in page.locator("#classes .how").text_content()
+    assert page.locator("#classes p.how").text_content().endswith("has not seen it.")
+    assert page.locator("#classes details.how").get_attribute("open") is None
+    assert "Adam" in page.locator("#classes details.how").text_content()
     assert "<script>window.broken = 3</script>" in page.locator("#settings").text_content()
     assert page.locator("#notes").text_content() == "<em>a note</em>"
     assert page.locator("#title").text_content() == "rings <b>&amp;"
+
+
+def test_a_click_shows_the_neighbours_above_the_fold_however_much_is_known(browser: Any, tmp_path: Path) -> None:
+    many = tuple(guessed(f"attribute {i}", [f"{i}.5"] * 60) for i in range(9))
+    features = tuple(replace(guessed(f"word {i}", [f"{i}.5"] * 60), origin="feature") for i in range(12))
+    few = many[:8]
+    for attributes, is_open in ((few, True), (many, False)):
+        write_page(contents(make_subject(attributes=(*attributes, *features), notes=()), "pca"), tmp_path / "many.html")
+        other = Reader(browser, tmp_path / "many.html", viewport={"width": 1366, "height": 768})
+        other.search("node_30")
+        last = other.page.locator("#details .neighbours li").last.bounding_box()
+        assert last["y"] + last["height"] < 768
+        folds = other.page.locator("#details details")
+        assert folds.locator("summary").all_text_contents() == [f"Attributes ({len(attributes)})", "Features (12)"]
+        assert [fold.get_attribute("open") is not None for fold in folds.all()] == [is_open, False]
+        folds.nth(1).locator("summary").click()
+        assert folds.nth(1).locator("dd").last.is_visible()
+        other.page.locator("#details .neighbours button").first.click()
+        assert folds.nth(1).locator("dd").last.is_visible()  # it stays as the reader left it
+        assert other.complaints == []
+        other.context.close()
+
+
+def test_where_a_prediction_comes_from_is_said_beside_it(reader: Reader) -> None:
+    reader.page.select_option("#colour", label="predicted label")
+    said = reader.page.locator("#legend .hint").text_content()
+    assert said == "By probes fitted on other nodes, never on the node itself."
+    reader.search("node_30")
+    assert reader.page.locator("#details .inline > div").nth(1).get_attribute("title") == said
+    reader.page.select_option("#colour", label="label")
+
+
+def test_names_too_long_for_their_place_are_whole_on_hover(browser: Any, tmp_path: Path) -> None:
+    names = tuple(f"a class with quite a long name, namely the {which}" for which in ("first", "second", "third"))
+    write_page(contents(make_subject(class_names=names), "pca"), tmp_path / "long.html")
+    other = Reader(browser, tmp_path / "long.html")
+    for place in ("#legend .name", ".matrix thead .name", ".matrix tbody .name", ".plain tbody .name"):
+        titles = [name.get_attribute("title") for name in other.page.locator(place).all()]
+        assert titles == list(names), place
+    # A few rows of the legend have the width for more than the beginning.
+    assert other.page.locator("#legend .name").first.bounding_box()["width"] > 200
+    other.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_bar_has_a_track_to_be_compared_with(browser: Any, reader: Reader, theme: str) -> None:
+    other = Reader(browser, Path(reader.address.removeprefix("file://")), color_scheme=theme)
+    colours = [
+        other.page.locator(place).first.evaluate("(element) => getComputedStyle(element).backgroundColor")
+        for place in (".plain .bar", ".panel")
+    ]
+    track, ground = ([int(value) for value in re.findall(r"\d+", colour)[:3]] for colour in colours)
+    assert min(abs(a - b) for a, b in zip(track, ground, strict=True)) >= 20
+    other.context.close()
+
+
+def test_curves_name_their_steps_and_do_not_magnify_noise(browser: Any, tmp_path: Path) -> None:
+    steps = [{"step": 10 * i, "loss": 2 - i / 100, "negatives": 30 + i / 1000} for i in range(38)]
+    write_page(contents(make_subject(metrics=steps), "pca"), tmp_path / "curves.html")
+    other = Reader(browser, tmp_path / "curves.html", drawn_texts=True)
+    texts = other.page.evaluate("window.drawn")
+    assert {"step", "0", "370"} <= set(texts)
+    assert "360" not in texts  # too near to the last
+    heights = sorted({float(text) for text in texts if text.startswith(("28", "29", "30", "31"))} - {300.0})
+    assert heights[0] < 29.5
+    assert heights[-1] > 30.5
+    other.context.close()
+
+
+def test_many_categories_share_a_colour_and_dates_are_a_scale(browser: Any, tmp_path: Path) -> None:
+    town = guessed("town", [f"town {i % 25}" for i in range(60)])
+    title = guessed("title", [f"title {i}" for i in range(60)])
+    joined = guessed("joined", [f"20{i:02}-05-17" for i in range(60)])
+    write_page(contents(make_subject(attributes=(town, title, joined)), "pca"), tmp_path / "columns.html")
+    other = Reader(browser, tmp_path / "columns.html")
+    assert other.page.locator("#colour option").all_text_contents()[-2:] == ["town", "joined"]
+    other.page.select_option("#colour", label="town")
+    rows = other.page.locator("#legend button")
+    assert rows.count() == 20
+    assert rows.last.text_content() == "6 others12"
+    rows.last.click()
+    assert rows.last.get_attribute("aria-pressed") == "true"
+    other.page.select_option("#colour", label="joined")
+    assert other.page.locator("#legend .ramp-ends").text_content() == "2000-05-172059-05-17"
+    other.search("node_30")
+    assert "title 302030-05-17" in "".join(other.page.locator("#details details dd").all_text_contents())
+    assert other.complaints == []
+    other.context.close()
 
 
 def test_a_run_without_labels_graph_or_metrics(browser: Any, tmp_path: Path) -> None:
@@ -284,7 +389,9 @@ def test_a_run_without_labels_graph_or_metrics(browser: Any, tmp_path: Path) -> 
     other.search("node_30")
     assert "could not be read" in other.page.locator("#details").text_content()
     assert "no metrics" in other.page.locator("#curves").text_content()
+    assert "nodewise report RUN --labels labels.csv" in other.page.locator("#classes").text_content()
     assert other.page.locator("#colour option").all_text_contents() == ["cluster"]
+    assert other.page.locator("#legend .hint").text_content() == "k-means, k = 3, chosen by silhouette."
     assert other.complaints == []
     other.context.close()
 

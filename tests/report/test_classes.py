@@ -5,6 +5,7 @@ import pytest
 
 from nodewise.core.errors import InputError
 from nodewise.data.graph import Split
+from nodewise.evaluation.probe import linear_probe
 from nodewise.report.classes import confusion, predict
 
 
@@ -14,25 +15,51 @@ def groups(nodes: int = 90) -> tuple[np.ndarray, np.ndarray]:
     return (4 * np.eye(3)[labels] + generator.normal(size=(nodes, 3))).astype("f4"), labels.astype(np.int64)
 
 
-def test_with_a_split_only_test_nodes_count_and_training_nodes_are_not_predicted() -> None:
+def test_with_a_split_only_test_nodes_count_and_training_nodes_are_marked() -> None:
     vectors, labels = groups()
     split = Split(np.arange(30), np.arange(30, 45), np.arange(45, 75))
     found = predict(vectors, labels, split)
-    assert (found.predicted[:45] == -1).all()
-    assert (found.predicted[45:] >= 0).all()  # those in no part of the split are predicted, but not counted
+    assert (found.predicted >= 0).all()  # those in no part of the split are predicted, but not counted
+    np.testing.assert_array_equal(found.fitted, split.train)
     np.testing.assert_array_equal(found.counted, split.test)
     assert "30 training nodes" in found.how
+    assert "30 training nodes" in found.meaning
     assert (found.predicted[45:] == labels[45:]).mean() > 0.8
+
+
+def test_scores_with_a_split_are_those_of_the_probe_itself() -> None:
+    generator = np.random.default_rng(0)
+    vectors, labels = generator.normal(size=(200, 8)).astype("f4"), generator.integers(0, 3, 200)
+    split = Split(np.arange(60), np.arange(60, 90), np.arange(90, 190))
+    found = predict(vectors, labels, split, seed=3)
+    expected = linear_probe(vectors, labels, split, seed=3)
+    np.testing.assert_array_equal(found.predicted[split.test], expected.predictions[0][0, 0])
+    assert found.protocol == expected.protocol
+
+
+@pytest.mark.parametrize("split", [None, Split(np.arange(30), np.arange(30, 45), np.arange(45, 75))])
+def test_nodes_without_a_label_are_predicted_from_all_labels_and_not_counted(split: Split | None) -> None:
+    vectors, truth = groups()
+    unlabelled = np.array([5, 50, 80])
+    labels = truth.copy()
+    labels[unlabelled] = -1
+    found = predict(vectors, labels, split)
+    np.testing.assert_array_equal(found.predicted[unlabelled], truth[unlabelled])
+    assert not np.isin(unlabelled, np.r_[found.counted, found.fitted]).any()
+    assert "without a label" in found.meaning
+    # Labels of test nodes help to guess the unlabelled; the counted guesses must not profit from them.
+    few = predict(vectors, labels, split, asked=unlabelled[:1])
+    np.testing.assert_array_equal(np.flatnonzero(few.predicted < 0), unlabelled[1:])
+    np.testing.assert_array_equal(few.predicted[found.counted], found.predicted[found.counted])
 
 
 def test_without_a_split_every_labelled_node_is_predicted_by_a_stranger() -> None:
     vectors, labels = groups()
-    labels[5] = -1
     found = predict(vectors, labels, None)
-    assert found.predicted[5] == -1
-    known = np.flatnonzero(labels >= 0)
-    assert (found.predicted[known] >= 0).all()
-    np.testing.assert_array_equal(found.counted, known)
+    assert (found.predicted >= 0).all()
+    assert found.fitted.size == 0
+    assert "without a label" not in found.meaning
+    np.testing.assert_array_equal(found.counted, np.arange(90))
     assert "five" in found.how or "5 parts" in found.how
 
 
@@ -50,10 +77,12 @@ def test_a_split_with_an_empty_part_is_not_used() -> None:
     assert "No split" in found.how
 
 
-def test_a_class_with_one_member_is_left_out() -> None:
+def test_a_class_with_one_member_is_neither_given_nor_counted() -> None:
     vectors, labels = groups()
     labels[0] = 3
-    assert predict(vectors, labels, None).predicted[0] == -1
+    found = predict(vectors, labels, None)
+    assert set(found.predicted) == {0, 1, 2}
+    assert 0 not in found.counted
 
 
 @pytest.mark.parametrize("labels", [np.full(90, -1), np.zeros(90, np.int64), np.r_[0, 0, 1, 1, np.full(86, -1)]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nodewise.report import clusters as module
-from nodewise.report.clusters import clusters
+from nodewise.report.clusters import cluster_number, clusters
 
 
 @pytest.mark.parametrize("at_once", [20_000, 10])
@@ -14,6 +14,20 @@ def test_groups_are_found_and_the_largest_comes_first(monkeypatch: pytest.Monkey
     truth = np.repeat([0, 1, 2], [50, 30, 20])
     vectors = (20 * np.eye(3)[truth[::-1]] + generator.normal(size=(100, 3))).astype("f4")
     np.testing.assert_array_equal(clusters(vectors, 3), truth[::-1])
+
+
+@pytest.mark.parametrize("groups", [2, 3, 7, 12])
+def test_the_number_of_groups_is_found(monkeypatch: pytest.MonkeyPatch, groups: int) -> None:
+    monkeypatch.setattr(module, "_SAMPLED", 200)
+    generator = np.random.default_rng(groups)
+    centres = 20 * np.eye(groups)
+    vectors = (centres[np.arange(600) % groups] + generator.normal(size=(600, groups))).astype("f4")
+    assert cluster_number(vectors) == cluster_number(vectors) == groups
+
+
+def test_vectors_that_are_all_alike_are_one_cluster() -> None:
+    assert cluster_number(np.ones((9, 2), "f4")) == 1
+    assert cluster_number(np.ones((1, 2), "f4")) == 1
 
 
 def test_more_clusters_than_vectors() -> None:

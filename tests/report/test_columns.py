@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodewise.report.columns import MOST_CATEGORIES, categories, distinct_names, guessed, numbers
+from nodewise.report.columns import MOST_COLOURED, categories, distinct_names, guessed, numbers
 
 
 def test_numbers_that_are_not_finite_are_unknown() -> None:
@@ -28,10 +28,33 @@ def test_many_whole_numbers_are_numbers() -> None:
     assert guessed("count", list(range(100))).kind == "number"
 
 
-def test_words_are_categories_and_too_many_are_text() -> None:
+def test_words_are_categories_and_those_that_hardly_come_twice_are_text() -> None:
     assert guessed("city", ["b", "a", "b"]).names == ("a", "b")
-    assert guessed("title", [f"t{i}" for i in range(MOST_CATEGORIES)]).kind == "category"
-    assert guessed("title", [f"t{i}" for i in range(MOST_CATEGORIES + 1)]).kind == "text"
+    assert guessed("title", [f"t{i}" for i in range(MOST_COLOURED)]).kind == "category"
+    assert guessed("title", [f"t{i}" for i in range(MOST_COLOURED + 1)]).kind == "text"
+    assert guessed("title", [f"t{i // 2}" for i in range(1000)]).kind == "category"
+    assert guessed("title", [f"t{i // 2}" for i in range(1000)] + ["one more"]).kind == "text"
+
+
+def test_only_the_most_frequent_of_many_categories_have_their_own_colour() -> None:
+    assert guessed("city", [f"c{i % 20:02}" for i in range(100)]).coloured is None
+    values = [f"c{i % 30:02}" for i in range(100)] + ["c29", "c29"]
+    column = guessed("city", values)
+    assert column.coloured == MOST_COLOURED - 1
+    assert column.names[:2] == ("c29", "c00")
+    assert [column.names[code] for code in column.values] == values
+
+
+def test_iso_dates_are_numbers() -> None:
+    column = guessed("joined", ["2020-02-29", None, "1969-12-31", "2020-02-29T12:00:00+02:00", "2020-02-29 10:00"])
+    assert (column.kind, column.dates) == ("number", True)
+    np.testing.assert_array_equal(column.values, [1582934400, np.nan, -86400, 1582970400, 1582970400])
+
+
+@pytest.mark.parametrize("odd", ["2020-02-30", "soon", "2020-02-28 or so", "1"])
+def test_dates_with_something_else_among_them_are_not(odd: str) -> None:
+    column = guessed("joined", ["2020-02-29", odd])
+    assert (column.kind, set(column.names)) == ("category", {"2020-02-29", odd})
 
 
 @pytest.mark.parametrize("values", [[], [None, None], ["", None]])

@@ -52,8 +52,27 @@ def test_only_the_test_nodes_of_a_split_are_scored(subject: Subject) -> None:
     found = contents(make_subject(split=split), "pca")
     assert found["classes"]["counted"] == "20 nodes"
     prediction = columns(found)["prediction"]
-    assert (unpacked(prediction["values"])[split.train] == 255).all()
-    assert prediction["unknown"] == "not predicted"
+    assert unpacked(prediction["names"]) == ["wrong", "right", "used for fitting"]
+    values = unpacked(prediction["values"])
+    np.testing.assert_array_equal(np.flatnonzero(values == 2), split.train)
+    assert found["classes"]["accuracy"] == pytest.approx((values[split.test] == 1).mean())
+
+
+def test_nodes_without_a_label_have_a_prediction_but_no_outcome(subject: Subject) -> None:
+    labels = np.where(np.arange(60) % 7 == 0, -1, subject.labels)
+    found = columns(contents(make_subject(labels=labels), "pca"))
+    predicted, outcome = (found[name] for name in ("predicted label", "prediction"))
+    assert (unpacked(predicted["values"]) < 3).all()
+    assert "without a label" in predicted["note"]
+    np.testing.assert_array_equal(unpacked(outcome["values"]) == 255, labels < 0)
+    assert outcome["unknown"] == "no label to compare"
+
+
+def test_clusters_are_as_many_as_classes_or_as_the_vectors_suggest(subject: Subject) -> None:
+    assert columns(contents(subject, "pca"))["cluster"]["note"] == "k-means, k = 3, as many as classes."
+    unlabelled = contents(make_subject(labels=None, class_names=()), "pca")
+    assert columns(unlabelled)["cluster"]["note"] == "k-means, k = 3, chosen by silhouette."
+    assert unlabelled["labelled"] is False
 
 
 def test_labels_that_cannot_be_predicted_are_still_shown() -> None:

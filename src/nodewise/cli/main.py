@@ -34,7 +34,7 @@ from nodewise.cli import (
     tune,
 )
 from nodewise.core.errors import NodewiseError
-from nodewise.core.interrupt import Interrupted, Stopped, exit_code, stop_by_exception
+from nodewise.core.interrupt import Interrupted, Stopped, exit_code, stopped_by_exception
 from nodewise.core.threads import spin_briefly
 
 app = typer.Typer(
@@ -135,6 +135,7 @@ def _one_line(message: str) -> str:
 
 def run() -> None:
     """Run the command line of this process and exit."""
-    stop_by_exception()
     spin_briefly()
-    sys.exit(main())
+    with stopped_by_exception():
+        code = main()
+    sys.exit(code)

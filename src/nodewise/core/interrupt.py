@@ -26,7 +26,7 @@ class Stopped(KeyboardInterrupt):
         self.number = int(number)
 
 
-class Interrupted(NodewiseError):
+class Paused(NodewiseError):
     """Stopped by a signal, with something kept to go on from; exits as a shell would report the signal."""
 
     def __init__(self, message: str, cause: KeyboardInterrupt) -> None:
@@ -34,18 +34,30 @@ class Interrupted(NodewiseError):
         self.exit_code = exit_code(cause)
 
 
+class Interrupted(Paused):
+    """Paused, and the command goes on only if `--resume` asks for it."""
+
+
 def exit_code(stop: KeyboardInterrupt) -> int:
     """Return 128 and the signal's number: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP."""
     return 128 + (stop.number if isinstance(stop, Stopped) else int(signal.SIGINT))
 
 
-def stop_by_exception() -> None:
-    """Let SIGTERM and SIGHUP end the process as Ctrl-C does, so that it can tidy up."""
+@contextmanager
+def stopped_by_exception() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the work as Ctrl-C does, so that it can tidy up.
+
+    Afterwards they end the process at once: an exception would surface in whatever Python does while it exits.
+    """
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise Stopped(number)
 
-    _install(stop, _SIGNALS[1:])
+    before = _install(stop, _SIGNALS[1:])
+    try:
+        yield
+    finally:
+        _restore(before)
 
 
 @contextmanager
@@ -69,8 +81,7 @@ def deferred() -> Iterator[Callable[[], None]]:
     try:
         yield stop_if_asked
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        _restore(before)
     stop_if_asked()
 
 
@@ -83,3 +94,8 @@ def _install(handler: Callable[[int, FrameType | None], None], numbers: tuple[si
     for number in before:
         signal.signal(number, handler)
     return before
+
+
+def _restore(handlers: dict[int, Any]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)

@@ -146,9 +146,7 @@ class NodeEmbedder:
                     f"{error}; {f'what was learnt before is in {good}' if good else 'no checkpoint is older'}"
                 ) from None
 
-    def transform(
-        self, graph: Graph, nodes: NodeIds | None = None, progress: Progress | None = None
-    ) -> Embeddings:
+    def transform(self, graph: Graph, nodes: NodeIds | None = None, progress: Progress | None = None) -> Embeddings:
         """Embed the nodes of any graph with the same features, seen in training or not.
 
         With `nodes`, only those: what they see of the graph is all that is computed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def feature_columns(graph: Graph, names: tuple[str, ...] = ()) -> tuple[Column, 
     dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
     if len(names) != graph.num_features:
         names = tuple(f"feature {i + 1}" for i in range(graph.num_features))
-    return tuple(numbers(name, dense[:, i]) for i, name in enumerate(names))
+    return tuple(replace(numbers(name, dense[:, i]), origin="feature") for i, name in enumerate(names))
 
 
 def _values(path: Path, kind: str, file: Any, chosen: list[int]) -> Iterator[list[Any]]:

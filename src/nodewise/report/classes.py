@@ -1,4 +1,4 @@
-"""How well the classes can be read off the vectors: predictions for nodes the classifier has not seen."""
+"""How well the classes can be read off the vectors: scores by nodes the classifier has not seen, a guess for all."""
 
 from __future__ import annotations
 
@@ -11,36 +11,59 @@ import numpy as np
 from nodewise.core.errors import InputError
 from nodewise.data.graph import Split
 from nodewise.data.messages import count
+from nodewise.evaluation.logistic import classify_unlabelled
 from nodewise.evaluation.probe import linear_probe
 
 _FOLDS = 5
 _MOST_TRAINING = 20_000
+_MOST_ITERATIONS = 200
 _FEWEST_LABELLED = 10
 _MOST_CLASSES_IN_MATRIX = 60
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Out-of-sample predictions of a linear probe.
+    """What linear classifiers make of the nodes.
 
     Attributes:
-        predicted: int64 (N,), the class given to a node that the probe had not learnt from; -1 for all others.
-        counted: positions of the nodes that the confusion matrix counts.
+        predicted: int64 (N,), the class given to each node; -1 for an unlabelled one that was not asked about.
+        fitted: positions of the nodes whose own label the probe learnt from; its guess of them proves nothing.
+        counted: positions of the nodes that the confusion matrix counts, none of them fitted.
         how: in words, who learnt from whom and what is counted.
+        protocol: the settings of the probe.
+        meaning: in words, where the predictions of the different nodes come from.
     """
 
     predicted: np.ndarray
+    fitted: np.ndarray
     counted: np.ndarray
     how: str
+    protocol: str
+    meaning: str
 
 
 def predict(
-    vectors: np.ndarray, labels: np.ndarray, split: Split | None, *, dataset: str = "", seed: int = 0
+    vectors: np.ndarray,
+    labels: np.ndarray,
+    split: Split | None,
+    *,
+    asked: np.ndarray | None = None,
+    dataset: str = "",
+    seed: int = 0,
 ) -> Predictions:
-    """Predict the class of every labelled node outside training.
+    """Predict the class of every node, and count those predictions that say how good they are.
 
-    With a split, one probe learns from its training nodes, and only its test nodes are counted. Without one, the
-    labelled nodes are dealt into five parts; each part is predicted by a probe that learnt from three others.
+    With a split, one probe learns from its training nodes and predicts all labelled ones; only its test nodes are
+    counted. Without one, the labelled nodes are dealt into five parts; each part is predicted by a probe that learnt
+    from three others. Nodes without a label are predicted by a classifier that learnt from all labels.
+
+    Args:
+        vectors: float32 (N, d).
+        labels: int64 (N,), -1 where unknown.
+        split: that came with the labels.
+        asked: positions of the unlabelled nodes to predict; all if not given.
+        dataset: the graph's name, which the probe's settings may depend on.
+        seed: of probe and parts.
 
     Raises:
         InputError: if the labels do not allow it.
@@ -50,17 +73,25 @@ def predict(
     if len(known) < _FEWEST_LABELLED or len(np.unique(labels[known])) < 2:
         raise InputError(f"two classes and {_FEWEST_LABELLED} labelled nodes are needed")
     predicted = np.full(len(labels), -1, np.int64)
+    strangers = np.flatnonzero(labels < 0)
+    if asked is not None:
+        strangers = np.intersect1d(strangers, asked)
+    if len(strangers):
+        predicted[strangers] = _by_all_labels(vectors, labels, known, strangers, seed)
+    by_all = " Nodes without a label: by a classifier fitted on all labels." if len(strangers) else ""
     parts = _usable(split, labels)
     if parts is not None:
-        aside = np.union1d(parts.train, parts.val)
-        others = np.setdiff1d(known, aside)
-        result = linear_probe(vectors, labels, Split(parts.train, parts.val, others), dataset=dataset, seed=seed)
-        predicted[others] = result.predictions[0][0, 0]
+        # Parts of a split may not overlap, so the probe is asked about copies of the nodes it learnt from.
+        rows = np.concatenate([parts.train, parts.val, known])
+        places = np.split(np.arange(len(rows)), np.cumsum([len(parts.train), len(parts.val)]))
+        result = linear_probe(vectors[rows], labels[rows], Split(*places), dataset=dataset, seed=seed)
+        predicted[known] = result.predictions[0][0, 0]
         how = (
             f"A linear probe learnt from the {count(len(parts.train), 'training node')} of the split. Counted are its "
-            f"predictions for the {count(len(parts.test), 'test node')}, which it has not seen. {result.protocol}."
+            f"predictions for the {count(len(parts.test), 'test node')}, which it has not seen."
         )
-        return Predictions(predicted, parts.test, how)
+        meaning = f"By a probe fitted on the {count(len(parts.train), 'training node')} of the split.{by_all}"
+        return Predictions(predicted, parts.train, parts.test, how, result.protocol, meaning)
     folds = _folds(labels, known, seed)
     result = linear_probe([vectors] * len(folds), labels, folds, dataset=dataset, seed=seed)
     for fold, classes in zip(folds, result.predictions, strict=True):
@@ -68,9 +99,10 @@ def predict(
     how = (
         f"No split came with the labels, so the {count(len(known), 'labelled node')} were dealt into {_FOLDS} parts. "
         "Counted are the predictions for every part, made by a linear probe that learnt from three other parts "
-        f"and has not seen it. {result.protocol}."
+        "and has not seen it."
     )
-    return Predictions(predicted, known, how)
+    meaning = f"By probes fitted on other nodes, never on the node itself.{by_all}"
+    return Predictions(predicted, np.empty(0, np.int64), known, how, result.protocol, meaning)
 
 
 def confusion(labels: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
@@ -80,9 +112,7 @@ def confusion(labels: np.ndarray, predicted: np.ndarray, classes: int) -> np.nda
 
 def class_scores(labels: np.ndarray, class_names: Sequence[object], found: Predictions) -> dict[str, Any]:
     """Return the confusion matrix of the counted nodes and the scores that follow from it, by class."""
-    truth, given = labels[found.counted], found.predicted[found.counted]
-    known = given >= 0  # a class with a single member cannot be predicted
-    matrix = confusion(truth[known], given[known], len(class_names))
+    matrix = confusion(labels[found.counted], found.predicted[found.counted], len(class_names))
     used = np.flatnonzero(matrix.sum(0) + matrix.sum(1))
     matrix = matrix[np.ix_(used, used)]
     truths, guesses, right = matrix.sum(1), matrix.sum(0), np.diag(matrix)
@@ -93,6 +123,7 @@ def class_scores(labels: np.ndarray, class_names: Sequence[object], found: Predi
     f1 = np.divide(2 * precision * recall, both, where=both > 0, out=np.zeros(len(used)))
     return {
         "how": found.how,
+        "protocol": found.protocol,
         "names": [str(class_names[int(i)]) for i in used],
         "accuracy": float(right.sum() / matrix.sum()),
         "macro_f1": float(f1.mean()),
@@ -103,6 +134,16 @@ def class_scores(labels: np.ndarray, class_names: Sequence[object], found: Predi
         "f1": f1,
         "support": truths,
     }
+
+
+def _by_all_labels(
+    vectors: np.ndarray, labels: np.ndarray, known: np.ndarray, wanted: np.ndarray, seed: int
+) -> np.ndarray:
+    """Return the classes of nodes whose label is unknown, by the classifier of `nodewise classify`."""
+    if len(known) > _MOST_TRAINING:
+        known = np.random.default_rng(seed).permutation(known)[:_MOST_TRAINING]
+    rows = np.concatenate([known, wanted])
+    return classify_unlabelled(vectors[rows], labels[rows], _MOST_ITERATIONS)[1]
 
 
 def _lonely(labels: np.ndarray) -> np.ndarray:

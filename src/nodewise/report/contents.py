@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.report.classes import Predictions, class_scores, predict
-from nodewise.report.clusters import clusters
+from nodewise.report.clusters import cluster_number, clusters
 from nodewise.report.columns import Column, categories, distinct_names, numbers
 from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
 from nodewise.report.neighbours import MOST_EXACT, Neighbours, adjacent, nearest, unit_rows
@@ -21,7 +22,7 @@ MOST_SHOWN = 200_000
 _NEIGHBOURS = 10
 _NEIGHBOURS_OF_MANY = 5
 _MANY = 50_000
-_CLUSTERS = 8
+_MOST_CLUSTERS = 40
 _MOST_TEXT = 20_000_000
 
 
@@ -51,7 +52,7 @@ def contents(
             f"The page shows {most_shown:,} of {total:,} nodes, drawn at random; neighbours are looked for among them."
         )
     with (progress or SilentProgress()).stage("report", 4) as bar:
-        guess = _predictions(subject, seed, notes)
+        guess = _predictions(subject, shown, seed, notes)
         bar.advance()
         columns = _columns(subject, guess, seed)
         bar.advance()
@@ -77,6 +78,7 @@ def contents(
         "columns": _packed_columns([column.take(shown) for column in columns], notes),
         **lists,
         "metrics": list(subject.metrics),
+        "labelled": subject.labels is not None,
         "classes": scores,
         "settings": subject.settings,
         "environment": subject.environment,
@@ -93,12 +95,17 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
     return [(name, f"{value:,}") for name, value in facts.items() if value is not None]
 
 
-def _predictions(subject: Subject, seed: int, notes: list[str]) -> Predictions | None:
+def _predictions(subject: Subject, shown: np.ndarray, seed: int, notes: list[str]) -> Predictions | None:
     if subject.labels is None:
         return None
     try:
         found = predict(
-            subject.embeddings.vectors, subject.labels, subject.split, dataset=subject.name.lower(), seed=seed
+            subject.embeddings.vectors,
+            subject.labels,
+            subject.split,
+            asked=shown,
+            dataset=subject.name.lower(),
+            seed=seed,
         )
     except InputError as error:
         notes.append(f"Labels are shown but not predicted: {error}.")
@@ -108,34 +115,57 @@ def _predictions(subject: Subject, seed: int, notes: list[str]) -> Predictions |
 
 def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Column, ...]:
     columns = []
-    groups = _CLUSTERS
     if subject.labels is not None:
         columns.append(categories("label", subject.labels, subject.class_names))
-        groups = max(2, len(np.unique(subject.labels[subject.labels >= 0])))
-    if guess is not None:
-        columns.append(categories("predicted label", guess.predicted, subject.class_names, unknown="not predicted"))
-        right = np.where(guess.predicted < 0, -1, guess.predicted == subject.labels)
-        columns.append(categories("prediction", right, ("wrong", "right"), unknown="not predicted"))
-    found = clusters(subject.embeddings.vectors, min(groups, 40), seed)
-    columns.append(categories("cluster", found, [f"cluster {i + 1}" for i in range(found.max(initial=0) + 1)]))
+    if guess is not None and subject.labels is not None:
+        columns.append(categories("predicted label", guess.predicted, subject.class_names, note=guess.meaning))
+        columns.append(_outcomes(subject.labels, guess))
+    columns.append(_clusters(subject, seed))
     if subject.graph is not None:
         columns.append(numbers("degree", subject.graph.degrees, logarithmic=True))
-    columns.extend(subject.attributes)
-    return distinct_names(columns)
+    found = [replace(column, origin="found") for column in columns]
+    return distinct_names([*found, *subject.attributes])
+
+
+def _outcomes(labels: np.ndarray, guess: Predictions) -> Column:
+    """Whether each node was given its own class; of those that were fitted on, nothing can be said."""
+    codes = np.where(labels < 0, -1, guess.predicted == labels)
+    codes[guess.fitted] = 2
+    names = ("wrong", "right", "used for fitting")
+    used = names if len(guess.fitted) else names[:2]
+    note = "Right: the predicted label is the node's own. Scores, under Classes, count test nodes only."
+    if not len(guess.fitted):
+        note = "Right: the predicted label is the node's own, which the probe had not seen."
+    return categories("prediction", codes, used, unknown="no label to compare", note=note)
+
+
+def _clusters(subject: Subject, seed: int) -> Column:
+    vectors, labels = subject.embeddings.vectors, subject.labels
+    classes = 0 if labels is None else len(np.unique(labels[labels >= 0]))
+    if classes < 2:
+        number, why = cluster_number(vectors, seed), "chosen by silhouette"
+    else:
+        number = min(classes, _MOST_CLUSTERS)
+        why = "as many as classes" if number == classes else "fewer than classes"
+    found = clusters(vectors, number, seed)
+    names = range(1, found.max(initial=0) + 2)
+    return categories("cluster", found, names, note=f"k-means, k = {len(names)}, {why}.")
 
 
 def _packed_columns(columns: list[Column], notes: list[str]) -> list[dict[str, Any]]:
     packed = []
     for column in columns:
-        entry: dict[str, Any] = {"name": column.name, "kind": column.kind, "unknown": column.unknown}
+        entry: dict[str, Any] = {name: getattr(column, name) for name in ("name", "kind", "unknown", "note", "origin")}
         if column.kind == "number":
-            packed.append(entry | {"logarithmic": column.logarithmic, "values": packed_array(column.values)})
+            scale = {"logarithmic": column.logarithmic, "dates": column.dates}
+            packed.append(entry | scale | {"values": packed_array(column.values)})
             continue
         if sum(map(len, column.names)) > _MOST_TEXT:
             notes.append(f"The column {column.name!r} was left out: its texts are too large for a page.")
             continue
         codes = packed_codes(column.values, len(column.names))
-        packed.append(entry | {"names": packed_texts(column.names), "values": codes})
+        names = packed_texts(column.names)
+        packed.append(entry | {"names": names, "coloured": column.coloured, "values": codes})
     return packed
 
 

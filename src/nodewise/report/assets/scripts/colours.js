@@ -52,12 +52,24 @@ function rangeOf(column) {
   return { low, high, share: (value) => (scale(value) - scale(low)) / span };
 }
 
-/** A function from a node to its [red, green, blue] under a column. */
-function colouring(column, unknown) {
+const UNKNOWN = -1;
+const OTHER = -2;
+
+/** The category of a node: a code, OTHER for those that have no colour of their own, or UNKNOWN. */
+function categoryOf(column, node) {
+  if (column.isUnknown(node)) return UNKNOWN;
+  const code = column.values[node];
+  return code < (column.coloured ?? Infinity) ? code : OTHER;
+}
+
+/** A function from a node to its [red, green, blue] under a column, in the current theme. */
+function colouring(column) {
+  const unknown = hexToRgb(styleValue("--unknown"));
   if (column.kind === "number") {
     const { share } = rangeOf(column);
     return (node) => (column.isUnknown(node) ? unknown : rampColour(share(column.values[node])));
   }
-  const colours = column.names.map((_, code) => categoryColour(code));
-  return (node) => (column.isUnknown(node) ? unknown : colours[column.values[node]]);
+  const colours = column.names.slice(0, column.coloured ?? undefined).map((_, code) => categoryColour(code));
+  Object.assign(colours, { [UNKNOWN]: unknown, [OTHER]: hexToRgb(styleValue("--other")) });
+  return (node) => colours[categoryOf(column, node)];
 }

@@ -8,7 +8,26 @@ const QUANTITIES = {
   effective_rank: ["Effective rank", "How many different directions the candidates span: 1 if all are alike."],
   logdet_gap: ["Diversity gained", "Log-determinant of the negatives drawn, above that of as many uniform ones."],
 };
+const HEIGHT = 190;
 const SHARES = new Set(["moved", "empty"]);
+const STEP_DISTANCES = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+const LEAST_SPAN = 0.1; // of the values' size: less than that is flat, and should look so
+
+/** What the axis of values shows: all of them with a margin, and never less than a share of their size. */
+function valueRange(low, high) {
+  if (low === null) return [0, 1];
+  const middle = (low + high) / 2;
+  const half = Math.max(0.55 * (high - low), (LEAST_SPAN / 2) * Math.abs(middle)) || 1;
+  return [low >= 0 ? Math.max(middle - half, 0) : middle - half, middle + half];
+}
+
+/** Ticks at multiples of the distance uPlot found fitting, and one at the last step. */
+function stepTicks(last, low, high, distance) {
+  const ticks = [];
+  for (let tick = Math.ceil(low / distance) * distance; tick <= high; tick += distance) ticks.push(tick);
+  if (last < low || last > high) return ticks;
+  return [...ticks.filter((tick) => Math.abs(tick - last) > 0.6 * distance), last].sort((a, b) => a - b);
+}
 
 class Curves {
   constructor(page) {
@@ -72,14 +91,19 @@ class Curves {
     const follow = ({ cursor }) =>
       cursor.idx == null ? leave() : read(this.records[cursor.idx], `at step ${this.records[cursor.idx].step}`);
     leave();
+    const last = this.records.at(-1).step;
+    const steps = {
+      incrs: STEP_DISTANCES,
+      splits: (_chart, _axis, low, high, distance) => stepTicks(last, low, high, distance),
+    };
     const points = { show: this.records.length <= 40, size: 5, fill: accent };
     const options = {
       width: 300,
-      height: 180,
-      scales: { x: { time: false } },
+      height: HEIGHT,
+      scales: { x: { time: false }, y: { range: (_, low, high) => valueRange(low, high) } },
       axes: [
-        { ...axis, size: 28 },
-        { ...axis, size: 52, values: (_, ticks) => ticks.map(value) },
+        { ...axis, size: 28, label: "step", labelSize: 16, labelGap: 0, labelFont: axis.font, ...steps },
+        { ...axis, size: 52, space: 24, values: (_, ticks) => ticks.map(value) },
       ],
       series: [{}, { stroke: accent, width: 2, points }],
       legend: { show: false },
@@ -92,7 +116,7 @@ class Curves {
 
   resize() {
     for (const { plot, chart } of this.charts) {
-      if (plot.clientWidth > 0) chart.setSize({ width: plot.clientWidth, height: 180 });
+      if (plot.clientWidth > 0) chart.setSize({ width: plot.clientWidth, height: HEIGHT });
     }
   }
 }

@@ -7,6 +7,7 @@ const ARRAYS = {
   int16: Int16Array,
   int32: Int32Array,
   float32: Float32Array,
+  float64: Float64Array,
 };
 
 async function unpack({ type, data }) {
@@ -16,13 +17,14 @@ async function unpack({ type, data }) {
   return new ARRAYS[type](await new Response(stream).arrayBuffer());
 }
 
-/** A column, with `text(node)` for what to show and `isUnknown(node)`. */
+/** A column, with `text(node)` for what to show and `isUnknown(node)`; numbers also with `format(value)`. */
 async function unpackColumn(packed) {
   const values = await unpack(packed.values);
   const column = { ...packed, values };
   if (packed.kind === "number") {
     column.isUnknown = (node) => Number.isNaN(values[node]);
-    column.text = (node) => (column.isUnknown(node) ? packed.unknown : formatNumber(values[node]));
+    column.format = packed.dates ? formatDate : formatNumber;
+    column.text = (node) => (column.isUnknown(node) ? packed.unknown : column.format(values[node]));
     return column;
   }
   column.names = await unpack(packed.names);

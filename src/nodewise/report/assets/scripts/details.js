@@ -1,8 +1,10 @@
 // One node: what is known of it, and its neighbours in the embedding and in the graph side by side.
 
+const MOST_OPEN = 8; // values that may stand open below the neighbours
+
 class Details {
   constructor(page, selection) {
-    Object.assign(this, { page, selection, element: byId("details") });
+    Object.assign(this, { page, selection, element: byId("details"), opened: {} });
     selection.listen((changed) => {
       if (changed.includes("node") || changed.includes("column")) this.show();
     });
@@ -22,7 +24,7 @@ class Details {
     const shared = sharedNodes(near, linked ?? []);
     this.element.replaceChildren(
       make("div", { class: "heading" }, make("h2", {}, nameOf(page.ids[node], 12000)), this.buttons(node)),
-      valuesOf(page, node),
+      valuesOf(page.columns.filter(isFound), node, "values inline"),
       make(
         "div",
         { class: "neighbours" },
@@ -30,6 +32,8 @@ class Details {
         this.list("In the graph", "mark dashed", linked, shared, page.degrees?.[node]),
       ),
       make("p", { class: "hint" }, this.reading(shared, linked)),
+      ...this.fold("Attributes", page.columns.filter(isAttribute), node, MOST_OPEN),
+      ...this.fold("Features", page.columns.filter(isFeature), node, 0),
     );
     this.element.scrollTop = 0;
   }
@@ -43,6 +47,15 @@ class Details {
       make("button", { type: "button", onclick: join }, "Add to group"),
       make("button", { type: "button", onclick: () => selection.take(null) }, "Close"),
     );
+  }
+
+  /** Values to open and close, at first open if they are few, then as the reader left them. */
+  fold(title, columns, node, mostOpen) {
+    if (columns.length === 0) return [];
+    const open = this.opened[title] ?? columns.length <= mostOpen;
+    const remember = (event) => (this.opened[title] = event.target.open);
+    const summary = make("summary", {}, `${title} (${columns.length})`);
+    return [make("details", { open, ontoggle: remember }, summary, valuesOf(columns, node))];
   }
 
   list(title, mark, neighbours, shared, degree) {
@@ -85,12 +98,22 @@ function sharedNodes(first, second) {
   return new Set(second.map(({ node }) => node).filter((node) => nodes.has(node)));
 }
 
-/** The values of a node under every column, or some of them. */
-function valuesOf(page, node, most = Infinity) {
-  const entries = page.columns
-    .slice(0, most)
-    .flatMap((column) => [make("dt", {}, nameOf(column.name)), make("dd", {}, nameOf(column.text(node), 2000))]);
-  return make("dl", { class: "values" }, ...entries);
+// Where a column comes from: found in making the page, given beside the graph, or read by training.
+const isFound = (column) => column.origin === "found";
+const isAttribute = (column) => column.origin === "attribute";
+const isFeature = (column) => column.origin === "feature";
+
+/** The values of a node under some columns. */
+function valuesOf(columns, node, style = "values") {
+  const entries = columns.map((column) =>
+    make(
+      "div",
+      { title: column.note },
+      make("dt", {}, nameOf(column.name)),
+      make("dd", {}, nameOf(column.text(node), 2000)),
+    ),
+  );
+  return make("dl", { class: style }, ...entries);
 }
 
 /** The box beside the pointer. */
@@ -111,7 +134,7 @@ class Tooltip {
       const more = this.page.columns.length > most ? make("p", { class: "hint" }, "click for more") : null;
       this.element.replaceChildren(
         make("strong", {}, nameOf(this.page.ids[node], 80)),
-        valuesOf(this.page, node, most),
+        valuesOf(this.page.columns.slice(0, most), node),
         ...(more ? [more] : []),
       );
     }

@@ -37,5 +37,11 @@ function formatNumber(number) {
   return size !== 0 && (size < 1e-3 || size >= 1e6) ? number.toExponential(2) : String(Number(number.toPrecision(4)));
 }
 
+/** A date given in seconds since 1970, with its time unless that is midnight. */
+function formatDate(seconds) {
+  const [day, time] = new Date(1000 * seconds).toISOString().split("T");
+  return time.startsWith("00:00:00") ? day : `${day} ${time.slice(0, time.startsWith("00", 6) ? 5 : 8)}`;
+}
+
 /** The value of a custom property of the style sheet in the current theme. */
 const styleValue = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

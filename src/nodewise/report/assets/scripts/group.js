@@ -36,9 +36,10 @@ class Group {
     const counts = new Map();
     for (const node of group) counts.set(column.text(node), (counts.get(column.text(node)) ?? 0) + 1);
     const largest = [...counts].sort((a, b) => b[1] - a[1]);
-    const rows = largest.slice(0, MOST_PARTS).flatMap(([name, number]) => {
+    const rows = largest.slice(0, MOST_PARTS).map(([name, number]) => {
       const share = number / group.size;
-      return [make("dt", {}, nameOf(name)), make("dd", {}, bar(share), ` ${(100 * share).toFixed(0)} %`)];
+      const value = make("dd", {}, bar(share), ` ${(100 * share).toFixed(0)} %`);
+      return make("div", {}, make("dt", {}, nameOf(name)), value);
     });
     return make("dl", { class: "values" }, ...rows);
   }
@@ -47,7 +48,7 @@ class Group {
     const values = [...this.selection.group].map((node) => column.values[node]).filter((value) => !Number.isNaN(value));
     values.sort((a, b) => a - b);
     return values.length
-      ? `Median ${column.name.slice(0, LONGEST_NAME)}: ${formatNumber(values[values.length >> 1])}`
+      ? `Median ${column.name.slice(0, LONGEST_NAME)}: ${column.format(values[values.length >> 1])}`
       : "";
   }
 

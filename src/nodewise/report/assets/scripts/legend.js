@@ -1,5 +1,13 @@
 // What the colours mean. A category can be clicked to bring it forward.
 
+const FEW_ROWS = 6;
+const SHORT_NAME = 14;
+
+function categoryName(column, code) {
+  if (code === UNKNOWN) return column.unknown;
+  return code === OTHER ? `${formatCount(column.names.length - column.coloured)} others` : column.names[code];
+}
+
 class Legend {
   constructor(page, selection) {
     Object.assign(this, { page, selection, element: byId("legend") });
@@ -18,15 +26,17 @@ class Legend {
 
   show() {
     const { column } = this.selection;
-    this.element.replaceChildren(column.kind === "number" ? this.ramp(column) : this.categories(column));
+    const note = column.note ? [make("p", { class: "hint" }, column.note)] : [];
+    this.element.replaceChildren(column.kind === "number" ? this.ramp(column) : this.categories(column), ...note);
   }
 
   ramp(column) {
-    const { low, high } = rangeOf(column);
+    const range = rangeOf(column);
+    const [low, high] = [range.low, range.high].map(column.format);
     const bar = make("div", {
       class: "ramp",
       role: "img",
-      "aria-label": `from ${formatNumber(low)} to ${formatNumber(high)}`,
+      "aria-label": `from ${low} to ${high}`,
     });
     bar.style.background = `linear-gradient(to right, ${RAMP.join(", ")})`;
     const scale = column.logarithmic ? "on a logarithmic scale" : "";
@@ -37,9 +47,9 @@ class Legend {
       make(
         "div",
         { class: "ramp-ends" },
-        make("span", {}, formatNumber(low)),
+        make("span", {}, low),
         make("span", {}, scale),
-        make("span", {}, formatNumber(high)),
+        make("span", {}, high),
       ),
     );
   }
@@ -51,23 +61,25 @@ class Legend {
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }
     const codes = [...counts.keys()].sort((a, b) => (a < 0) - (b < 0) || a - b);
+    const names = codes.map((code) => categoryName(column, code));
+    // A few long names are better read in full, one below the other.
+    const wide = names.length <= FEW_ROWS && names.some((name) => name.length > SHORT_NAME);
     return make(
       "ul",
-      { "aria-label": "Categories; press one to bring it forward" },
-      ...codes.map((code) => make("li", {}, this.category(column, code, counts.get(code)))),
+      { class: wide ? "wide" : "", "aria-label": "Categories; press one to bring it forward" },
+      ...codes.map((code, i) => make("li", {}, this.category(code, names[i], counts.get(code)))),
     );
   }
 
-  category(column, code, number) {
-    const swatch = make("span", { class: "swatch" });
+  category(code, name, number) {
+    const swatch = make("span", { class: code === OTHER ? "swatch other" : "swatch" });
     if (code >= 0) swatch.style.background = cssColour(categoryColour(code));
-    const name = nameOf(code < 0 ? column.unknown : column.names[code]);
     const press = () => this.selection.toggleCategory(code);
     const button = make(
       "button",
       { type: "button", class: "row", "aria-pressed": "false", onclick: press },
       swatch,
-      name,
+      nameOf(name),
       make("span", { class: "count" }, formatCount(number)),
     );
     button.dataset.code = code;

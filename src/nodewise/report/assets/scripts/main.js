@@ -73,10 +73,9 @@ async function start() {
   setTheme(initialTheme());
   const page = await readData();
   const selection = new Selection(page.columns.find((column) => column.kind !== "text"));
-  const unknown = () => hexToRgb(styleValue("--unknown"));
-  selection.colourOf = colouring(selection.column, unknown());
+  selection.colourOf = colouring(selection.column);
   selection.listen((changed) => {
-    if (changed.includes("column")) selection.set({ colourOf: colouring(selection.column, unknown()) });
+    if (changed.includes("column")) selection.set({ colourOf: colouring(selection.column) });
   });
   showHeader(page);
   new Legend(page, selection);
@@ -90,11 +89,11 @@ async function start() {
     byId("map-failure").textContent = `The map cannot be drawn: ${error.message}. Search and tables work without it.`;
   }
   const curves = new Curves(page);
-  showClasses(page.classes);
+  showClasses(page);
   showSettings(page);
   byId("theme").addEventListener("click", () => {
     setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-    selection.set({ colourOf: colouring(selection.column, unknown()) });
+    selection.set({ colourOf: colouring(selection.column) });
     curves.show();
   });
   document.documentElement.dataset.ready = "true";

@@ -41,6 +41,3 @@ class Selection {
     return null;
   }
 }
-
-/** The category of a node, -1 if it is unknown. */
-const categoryOf = (column, node) => (column.isUnknown(node) ? -1 : column.values[node]);

@@ -2,12 +2,13 @@
 
 const percent = (share) => (100 * share).toFixed(1);
 
-function showClasses(classes) {
+function showClasses({ classes, labelled }) {
   const element = byId("classes");
   if (classes === null) {
-    element.append(
-      make("p", { class: "hint" }, "Without enough labels there is nothing to compare a classifier with."),
-    );
+    const remedy = ["Labels of some nodes would show how well classes can be predicted: "];
+    remedy.push(make("code", {}, "nodewise report RUN --labels labels.csv"), ", with the columns id and label.");
+    const why = ["There are too few labels to compare a classifier with; the note above says how many it takes."];
+    element.append(make("p", { class: "hint" }, ...(labelled ? why : remedy)));
     return;
   }
   const headline = `${percent(classes.accuracy)} % of ${classes.counted} are given their own class; the mean F1 of the classes is ${percent(classes.macro_f1)} %.`;
@@ -17,6 +18,7 @@ function showClasses(classes) {
       : confusionTable(classes);
   element.append(
     make("p", { class: "how" }, make("strong", {}, headline), ` ${classes.how}`),
+    make("details", { class: "how" }, make("summary", {}, "Settings of the probe"), make("p", {}, classes.protocol)),
     // Side by side while the matrix is narrow enough for half a page.
     make(
       "div",
@@ -81,9 +83,9 @@ function settingPanels(title, values) {
   const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   const plain = Object.entries(values).filter(([, value]) => !isTable(value));
   const tables = Object.entries(values).filter(([, value]) => isTable(value));
-  const rows = plain.flatMap(([name, value]) => {
+  const rows = plain.map(([name, value]) => {
     const text = Array.isArray(value) ? value.join(" ") : String(value ?? "none");
-    return [make("dt", {}, nameOf(name)), make("dd", {}, nameOf(text, 2000))];
+    return make("div", {}, make("dt", {}, nameOf(name)), make("dd", {}, nameOf(text, 2000)));
   });
   const own = rows.length
     ? [make("div", { class: "panel" }, make("h3", {}, title), make("dl", { class: "values" }, ...rows))]
