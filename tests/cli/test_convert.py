@@ -13,6 +13,8 @@ from tests.cli.conftest import SMALL
 
 from nodewise.cli.convert import parse_size
 from nodewise.core.errors import InputError
+from nodewise.core.interrupt import Stopped
+from nodewise.data import store_edges
 
 Nodewise = Callable[..., Any]
 FILES = ("edges.csv", "--features", "nodes.csv", "--labels", "labels.csv")
@@ -100,12 +102,53 @@ def test_a_damaged_store_is_refused_by_every_command(refused: Callable[..., str]
     assert "not a graph store" in refused("inspect", "edges.csv", "--verify")
 
 
-@pytest.mark.parametrize(("text", "size"), [("2GB", 2 * 10**9), ("500 mb", 5 * 10**8), ("1.5kb", 1500), ("77", 77)])
+def test_a_store_is_not_replaced_without_a_word(nodewise: Nodewise, store: Path) -> None:
+    manifest = store / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 99'))
+    outcome = nodewise("convert", *FILES, "-o", "graph.store")
+    assert outcome.code == 0
+    assert "nodewise: graph.store: replacing the store there\n" in outcome.err
+    assert "replacing" not in nodewise("convert", *FILES, "-o", "other.store").err
+
+
+def test_what_is_no_finished_store_is_said_to_be_none(refused: Callable[..., str], store: Path) -> None:
+    (store / "manifest.json").rename("manifest.json")
+    assert f"{store}: not a finished graph store, for it has no manifest.json; remove it and" in refused(
+        "inspect", store
+    )
+    (store / "journal.json").write_text("{}")
+    assert "work that is not finished, and no graph store yet; run the command" in refused("embed", store, "-o", "run")
+
+
+def test_a_conversion_that_was_interrupted_says_how_to_go_on(nodewise: Nodewise, store: Path) -> None:
+    convert = ("convert", *FILES, "-o", "new.store")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store_edges, "merge_runs", lambda *_: (_ for _ in ()).throw(Stopped(15)))
+        outcome = nodewise(*convert, "--quiet")
+    assert (outcome.code, outcome.err) == (143, "nodewise: error: interrupted; the same command goes on where it was\n")
+    assert "nodewise: new.store: going on after 3 steps, the last of them 'run 0'\n" in nodewise(*convert).err
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("2GB", 2 * 10**9),
+        ("500 mb", 5 * 10**8),
+        ("1.5kb", 1500),
+        ("77", 77),
+        ("77B", 77),
+        ("2G", 2 * 10**9),
+        ("3m", 3 * 10**6),
+        ("2GiB", 2**31),
+        ("1.5 kib", 1536),
+        ("1MiB", 2**20),
+    ],
+)
 def test_sizes(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "GB", "-1GB", "2 XB", "1e9", "2GB2"])
+@pytest.mark.parametrize("text", ["", "GB", "-1GB", "2 XB", "1e9", "2GB2", "2i", "2iB", "2GG", "2Bi"])
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(InputError, match="no size"):
         parse_size(text)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.cli.conftest import SMALL
 
 from nodewise.cli.common import EdgeColumns, TableColumns
 from nodewise.cli.graphs import GraphSource, load_graph
+
+Nodewise = Callable[..., Any]
 
 
 @pytest.fixture
@@ -60,3 +65,13 @@ def test_notes_are_told_unless_quiet(files: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == ""
     load_graph(GraphSource("loops.csv"))
     assert "self-loop" in capsys.readouterr().err
+
+
+def test_a_store_tells_its_notes_once_and_when_it_is_inspected(nodewise: Nodewise, ring: Path) -> None:
+    Path("doubled.csv").write_text(Path("edges.csv").read_text() + "paper_1,paper_0\n")
+    said = nodewise("convert", "doubled.csv", "-o", "graph.store").err
+    notes = [line for line in said.splitlines() if "doubled.csv" in line]
+    assert notes
+    assert all(note in nodewise("inspect", "graph.store").err for note in notes)
+    said = nodewise("embed", "graph.store", "-o", "run", *SMALL).err
+    assert not any(note in said for note in notes)

@@ -58,6 +58,32 @@ def test_without_configs_the_defaults_are_used_and_it_says_so(nodewise: Nodewise
     outcome = nodewise("reproduce", "ablation", "-o", "out", "--only-tables", "--datasets", "citeseer")
     assert outcome.code == 0, outcome.err
     assert "runs with its default settings" in outcome.err
+    for given in (("datasets",), ("table2", "--methods", "lp", "--only-tables")):
+        other = nodewise("reproduce", *given, "-o", "out", "--datasets", "citeseer")
+        assert other.code == 0, other.err
+        assert "default settings" not in other.err, "our method does not run"
+
+
+def test_a_log_says_how_far_it_is(nodewise: Nodewise, configs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nodewise.core.progress._SECONDS_BETWEEN_LINES", 0.0)
+    assert "nodewise: ablation: 1 of 2, " in nodewise("reproduce", "ablation", "-o", "out", *OURS).err
+    quiet = nodewise("reproduce", "ablation", "-o", "again", *OURS, "--quiet")
+    assert (quiet.code, quiet.err) == (0, "")
+
+
+def test_data_sets_out_of_reach_are_left_out(nodewise: Nodewise, monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(*given: object, **named: object) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setattr("urllib.request.urlopen", offline)
+    some = nodewise("reproduce", "datasets", "-o", "out")
+    assert some.code == 0, some.err
+    assert "| Citeseer | 3,327 |" in some.out
+    assert "left out: Cora, Pubmed." in some.out
+    assert "nodewise: cora is left out: cannot download" in some.err
+    none = nodewise("reproduce", "datasets", "-o", "none", "--datasets", "cora")
+    assert none.code == 2
+    assert not Path("none/datasets").exists()
 
 
 @pytest.mark.parametrize(

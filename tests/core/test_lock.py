@@ -19,6 +19,13 @@ def test_one_at_a_time_and_the_other_is_told_who(tmp_path: Path) -> None:
     FolderLock(tmp_path).release()
 
 
+def test_the_other_is_told_what_is_being_made(tmp_path: Path) -> None:
+    first = FolderLock(tmp_path)
+    with pytest.raises(InputError, match=rf"^graph\.store: process {os.getpid()} on .* is at work on this store; wait"):
+        FolderLock(tmp_path, Path("graph.store"), "this store")
+    first.release()
+
+
 def test_a_file_left_behind_locks_nobody_out(tmp_path: Path) -> None:
     (tmp_path / ".lock").write_text("1 a machine that lost its power and had a much longer name than ours\n")
     held = FolderLock(tmp_path)

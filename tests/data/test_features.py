@@ -38,7 +38,7 @@ def test_a_number_that_is_not_finite_is_named_by_row_and_column(bad):
 
 
 def test_the_first_bad_cell_is_found_in_any_part_of_a_long_matrix(monkeypatch):
-    monkeypatch.setattr(module, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(module, "_CELLS_AT_ONCE", 4)
     matrix = np.zeros((7, 2), np.float32)
     matrix[5, 1] = np.nan
     with pytest.raises(InputError, match="line 5: feature 'y' is nan"):

@@ -56,6 +56,33 @@ def test_many_batches_are_one_mapped_matrix(tmp_path: Path) -> None:
     assert (found.ids, found.notes) == (expected.ids, expected.notes)
 
 
+def test_columns_are_read_in_turns_where_memory_is_short(tmp_path: Path) -> None:
+    numbers = np.random.default_rng(0).random((2 * ROWS + 3, 3), dtype=np.float32)
+    table = {"id": range(len(numbers)), "x": numbers[:, 0], "y": numbers[:, 1:].tolist(), "z": numbers[:, 0] * 2}
+    path = tmp_path / "nodes.parquet"
+    pq.write_table(pa.table(table), path)
+    nodes = NodeIds(range(len(numbers)))
+    assert np.array_equal(spilled(path, nodes).features, np.column_stack([numbers, numbers[:, 0] * 2]))
+    assert {entry.name for entry in tmp_path.iterdir()} == {path.name, FEATURES}
+
+
+def test_reading_holds_neither_a_row_group_nor_the_numbers_of_kept_ids(tmp_path: Path) -> None:
+    # Lists in a single row group of 16 MB, of which what is held beside the ids must be a small part.
+    rows = 1 << 14
+    numbers = pa.array(np.random.default_rng(0).random(rows * 128))
+    lists = pa.FixedSizeListArray.from_arrays(numbers, 128)
+    pq.write_table(pa.table({"id": pa.array(range(rows)), "x": lists}), tmp_path / "nodes.parquet", row_group_size=rows)
+    whole = numbers.nbytes
+    del numbers, lists
+    file = open_columns(tmp_path / "nodes.parquet", "parquet", ())
+    before, kept, most = pa.total_allocated_bytes(), [], 0
+    for batch in file.batches([0], [1], ROWS):
+        kept.append(batch.keys[0])
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert sum(map(len, kept)) == rows
+    assert most < whole / 4
+
+
 def test_lists_that_change_their_length_from_one_batch_to_the_next(tmp_path: Path) -> None:
     path = lists(tmp_path, [[1.0, 2.0]] * ROWS + [[1.0]] * ROWS)
     with pytest.raises(InputError, match=r"nodes\.parquet: lists of features differ in length; give every node"):

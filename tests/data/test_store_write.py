@@ -18,8 +18,9 @@ import scipy.sparse as sp
 from tests.graphs import random_graph
 
 from nodewise.core.errors import InputError
+from nodewise.core.interrupt import Paused
 from nodewise.core.progress import SilentProgress
-from nodewise.data import store_edges
+from nodewise.data import store_edges, store_write, text
 from nodewise.data.graph import Graph, Split
 from nodewise.data.read import read_graph
 from nodewise.data.store_layout import MANIFEST, Manifest
@@ -206,6 +207,76 @@ def test_bad_files_are_refused_in_the_words_of_reading(
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.parametrize("bad", ["nodes", "classes"])
+def test_a_bad_table_is_found_before_sorting_and_corrected_without_reading_the_edges_again(
+    folder: Path, bad: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edges, table = write_files("csv", "string", edges=2000)
+    monkeypatch.setattr(text, "BLOCK", 8000)  # so that there are batches
+    task = Conversion(edges, table, Path("classes.csv"), memory=TINY)
+    good = Path(f"{bad}.csv").read_text()
+    Path(f"{bad}.csv").write_text(good.replace("\nn7,", "\nnobody,"))
+    with pytest.raises(
+        InputError, match=r"; the work so far is kept in \.graph\.store\.partial, and a corrected"
+    ) as no:
+        convert(task, "graph.store")
+    assert ("nobody" if bad == "classes" else "'n7'") in str(no.value)
+    assert not list(Path(".graph.store.partial").glob("run-*"))
+    Path(f"{bad}.csv").write_text(good)
+    said: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(store_edges, "encode", lambda columns: pytest.fail("edges are numbered again"))
+        convert(task, "graph.store", say=said.append)
+    assert [message.partition(",")[0] for message in said] == [f"going on after {2 if bad == 'nodes' else 3} steps"]
+    same(open_store(folder / "graph.store", verify=True), read_graph(edges, features=table, labels="classes.csv"))
+
+
+def test_features_that_were_refused_are_not_taken_for_those_that_come_instead(folder: Path) -> None:
+    edges, table = write_files("parquet", "string")
+    whole = read_graph(edges, features=table)
+    pq.write_table(pq.read_table(table).slice(1), "short.parquet")
+    with pytest.raises(InputError, match=r"no features for 1 node.*a corrected command goes on"):
+        convert(Conversion(edges, Path("short.parquet"), memory=TINY), "graph.store")
+    np.savez("dense.npz", features=whole.features + 1, ids=np.array(whole.ids.to_list()))
+    convert(Conversion(edges, Path("dense.npz"), memory=TINY), "graph.store")
+    assert np.array_equal(open_store(Path("graph.store")).features, whole.features + 1)
+
+
+def test_other_features_after_edges_were_sorted_without_any(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edges, table = write_files("parquet", "string")
+    with monkeypatch.context() as patch:
+        patch.setattr(store_edges, "merge_runs", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(Paused, match="the same command goes on"):
+            convert(Conversion(edges, memory=TINY), "graph.store")
+    said: list[str] = []
+    convert(Conversion(edges, table, memory=TINY), "graph.store", say=said.append)
+    assert said == ["starting over, for work was left there with other features"]
+    same(open_store(Path("graph.store"), verify=True), read_graph(edges, features=table))
+
+
+def test_a_missing_table_is_found_before_the_edges_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edges, table = write_files("csv", "integer")
+    monkeypatch.setattr(store_write, "number_edges", lambda *_: pytest.fail("edges are read"))
+    for files in ((Path("missing.csv"), None), (table, Path("missing.csv"))):
+        with pytest.raises(InputError, match=r"missing\.csv: no such file"):
+            convert(Conversion(edges, *files), "graph.store")
+
+
+def test_the_number_of_rows_is_told_where_it_is_known(folder: Path) -> None:
+    class Told(SilentProgress):
+        def __init__(self) -> None:
+            self.totals: dict[str, int | None] = {}
+
+        def stage(self, description: str, total: int | None = None):  # type: ignore[no-untyped-def]
+            self.totals[description] = total
+            return super().stage(description, total)
+
+    for kind, edges, nodes in (("parquet", 900, 61), ("csv", None, None)):
+        told = Told()
+        convert(Conversion(*write_files(kind, "integer")), "graph.store", told)
+        assert (told.totals["reading edges"], told.totals["reading features"]) == (edges, nodes)
+
+
 def test_a_folder_with_other_things_is_left_alone(folder: Path) -> None:
     edges, _ = write_files("csv", "integer")
     Path("mine").mkdir()
@@ -266,7 +337,9 @@ def test_a_killed_conversion_goes_on(folder: Path, where: str, count: int, monke
     for name in ("encode", "write_run"):
         original = getattr(store_edges, name)
         monkeypatch.setattr(store_edges, name, lambda *a, o=original, n=name: fresh.append(n) or o(*a))
-    convert(Conversion(edges, table, memory=10_000), "graph.store")
+    said: list[str] = []
+    convert(Conversion(edges, table, memory=10_000), "graph.store", say=said.append)
+    assert said == [f"going on after {len(done)} steps, the last of them {list(done)[-1]!r}"]
     batches = len([name for name in done if name.startswith("edges")]) + fresh.count("encode")
     runs = len([name for name in done if name.startswith("run")]) + fresh.count("write_run")
     assert batches == runs == 12  # 900 edges, 78 at a time: each was numbered once and sorted once
@@ -279,7 +352,9 @@ def test_what_another_command_left_is_not_continued(folder: Path) -> None:
     edges, table = write_files("parquet", "string")
     subprocess.run([sys.executable, "-c", KILLED, "merge_runs", "0"], check=False)
     os.utime(edges, ns=(1, 1))  # as if it had been written again
-    convert(Conversion(edges, table, memory=10_000), "graph.store")
+    said: list[str] = []
+    convert(Conversion(edges, table, memory=20_000), "graph.store", say=said.append)
+    assert said == ["starting over, for work was left there with other edges and --memory"]
     same(open_store(Path("graph.store"), verify=True), read_graph(edges, features=table))
 
 
@@ -308,7 +383,7 @@ def test_two_commands_do_not_write_one_store(folder: Path) -> None:
 
     class Intruder(SilentProgress):
         def stage(self, description: str, total: int | None = None):  # type: ignore[no-untyped-def]
-            with pytest.raises(InputError, match="at work"):
+            with pytest.raises(InputError, match=rf"^{folder}/graph\.store: .* at work on this store;"):
                 convert(Conversion(edges), "graph.store")
             return super().stage(description, total)
 

@@ -19,6 +19,7 @@ from tests.graphs import random_graph
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
+from nodewise.core.interrupt import Paused
 from nodewise.core.progress import SilentProgress, Stage
 from nodewise.data.graph import Graph
 from nodewise.data.ids import NodeIds
@@ -126,7 +127,7 @@ def interrupt_after(count: int, folder: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layerwise, "_rows", interrupted)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Paused if count else KeyboardInterrupt):
             to_shards(open_store(folder / "store"), settings(), folder / "vectors")
 
 
@@ -154,7 +155,7 @@ def test_other_settings_do_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
     graph = random_graph(50, 80, seed=1)
     with monkeypatch.context() as patch:
         patch.setattr(sharded, "write_shard", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Paused, match="the same command goes on"):
             to_shards(graph, settings(), tmp_path / "vectors")
     to_shards(graph, settings("embedding.teleport=0.5"), tmp_path / "vectors")
     expected = in_memory(graph, settings("embedding.teleport=0.5"))
@@ -177,7 +178,7 @@ def test_some_nodes_in_any_order_and_after_a_stop(
         return write(*arguments)
 
     monkeypatch.setattr(sharded, "write_shard", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Paused):
         to_shards(graph, chosen, tmp_path / "vectors", nodes=some)
     assert to_shards(graph, chosen, tmp_path / "vectors", nodes=some, progress=counting)[:3] == (40, 6, 3)
     assert written == [0, 1, 1, 2]
@@ -193,7 +194,7 @@ def test_other_nodes_do_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         patch.setattr(
             sharded, "write_shard", lambda *a: write(*a) if a[1] == 0 else (_ for _ in ()).throw(KeyboardInterrupt)
         )
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Paused):
             to_shards(graph, settings(), tmp_path / "vectors", nodes=NodeIds(range(40)))
     to_shards(graph, settings(), tmp_path / "vectors", nodes=NodeIds(range(10, 50)))
     np.testing.assert_allclose(read_shards(tmp_path / "vectors").vectors, in_memory(graph, settings())[10:], atol=1e-6)

@@ -47,3 +47,18 @@ def test_the_table_pairs_equal_seeds_and_shows_the_paper_beside(tmp_path: Path) 
     assert "| full | 73.5 | +4.2 | 71.00 | 1.00 | 3 | -2.50 | +1.00 [+1.00, +1.00] (n=2) | gain | 75.00 |" in text
     assert "| without all | 69.3 | – | 70.50 | 0.71 | 2 | +1.20 | – | – | – |" in text
     assert "Oracle: the highest test accuracy" in text
+    assert "- Oracle passes were made for 'full' only; a dash is a pass that was not made." in text
+
+
+def test_the_note_on_the_oracle_says_where_there_are_passes(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, datasets=("cora", "citeseer"))
+    tasks = ablation.plan(setup)
+    wanted = {("full", "cora"), ("full", "citeseer"), ("without all", "citeseer")}
+    rows = [
+        row(kind="oracle", method=task.method, dataset=task.dataset, config=task.config, oracle=0.5)
+        for task in tasks
+        if task.kind == "oracle" and (task.method, task.dataset) in wanted
+    ]
+    said = ablation.render(Results(tasks, rows), setup)[-1].markdown()
+    assert "Oracle passes were made for 'full', 'without all' (Citeseer) only;" in said
+    assert "No oracle pass was made;" in ablation.render(Results(tasks, []), setup)[-1].markdown()

@@ -86,6 +86,7 @@ def test_table2_shows_measured_beside_printed(tmp_path: Path) -> None:
     assert "| X A | random encoder | 71.00 ± 1.41 (n=2) |" in overview.markdown()
     assert "- [a] The paper's own rows are the best test accuracy over epochs" in overview.markdown()
     assert "| X A | ours [a] | 73.5 | 71.00 | 1.41 | 2 | -2.50 | 75.00 | 1.5 | 100 |" in details.markdown()
+    assert "Oracle passes were made for 'ours' only;" in details.markdown()
     assert r"ours {[}a{]} & 71.00 $\pm$ 1.41 (n=2) {[}73.5{]} \\" in overview.latex("x")
 
 
@@ -122,6 +123,20 @@ def test_parameters_have_a_table_each(tmp_path: Path) -> None:
     assert "Value in the full method's config: Citeseer: none." in size.markdown()
     assert "drops dramatically when α is close to 1" in alpha.markdown()
     assert "The paper says" not in size.markdown()
+
+
+def test_repetitions_of_the_value_in_use_say_what_differences_mean_nothing(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, methods=("hops K", "DPP size"))
+    tasks = parameters.plan(setup)
+    assert parameters.rows_in_use(Results(tasks, []), setup, "citeseer") == ["hops K = 1", "DPP size = none"]
+
+    def repeated(task: Task, seed: int) -> dict[str, Any]:
+        return {"test": {"hops K = 1": 0.70, "DPP size = none": 0.71}.get(task.method, 0.9)}
+
+    said = parameters.render(filled(tasks, repeated), setup)[-1].markdown()
+    assert "their means range from 70.00 to 71.00 on Citeseer. Differences of that size mean nothing." in said
+    equal = parameters.render(filled(tasks, lambda task, seed: {"test": 0.7}), setup)
+    assert "mean nothing" not in equal[-1].markdown()
 
 
 def test_strategies_are_paired_with_all(tmp_path: Path) -> None:
@@ -174,6 +189,8 @@ def test_the_data_sets_as_read() -> None:
     assert karate[:3] == ("Karate", "150", "–")
     assert "/" in citeseer[-1]
     assert "4,732" in citeseer
+    assert "left out" not in table.markdown()
+    assert "left out: Cora, Pubmed." in datasets.render([load("citeseer")], ("cora", "pubmed"))[0].markdown()
 
 
 def test_the_defaults_run_the_papers_number_of_seeds() -> None:

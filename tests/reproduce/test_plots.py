@@ -10,7 +10,7 @@ from tests.reproduce.planted import row, small_setup
 
 from nodewise.reproduce import ablation, figure, parameters, strategies
 from nodewise.reproduce.plot_maps import draw_maps
-from nodewise.reproduce.plot_parameters import draw_parameters
+from nodewise.reproduce.plot_parameters import _difference, _in_use, draw_parameters
 from nodewise.reproduce.plots import reach
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup
@@ -39,12 +39,27 @@ def texts(paths: list[Path]) -> str:
 
 
 @pytest.mark.parametrize("quick", [False, True])
-def test_a_panel_for_each_parameter_and_data_set(tmp_path: Path, quick: bool) -> None:
+def test_a_panel_for_each_parameter_and_a_line_for_each_data_set(tmp_path: Path, quick: bool) -> None:
     setup = small_setup(tmp_path, datasets=("cora", "citeseer"), quick=quick)
     drawn = texts(draw_parameters(filled(parameters.plan(setup)), setup, tmp_path / "out"))
     for word in (*parameters.SWEEPS[0].name.split(", "), "equal passes", "α", "hops K", "Cora", "Citeseer", "none"):
         assert f">{word}<" in drawn
     assert ("QUICK, not a result" in drawn) == quick
+
+
+def test_parameters_are_drawn_as_differences_from_the_value_in_use(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, methods=("batch size", "hops K"))
+    tasks = parameters.plan(setup)
+    rows = [row(method=each.method, config=each.config, test=0.1 * i) for i, each in enumerate(tasks)]
+    sweeps = {sweep.name: sweep for sweep in parameters.SWEEPS}
+    in_use = {0: 60.0}  # hops K = 1, after six batch sizes, none of which is that of the config
+    for name in ("hops K", "batch size"):
+        assert _in_use(Results(tasks, rows), setup, sweeps[name], "citeseer") == pytest.approx(in_use)
+    others = Results(tasks[1:6], rows)
+    assert _in_use(others, setup, sweeps["batch size"], "citeseer") == {0: 10.0}, "nobody ran the value in use"
+    assert _in_use(Results(tasks, []), setup, sweeps["hops K"], "citeseer") == {}
+    assert _difference({0: 71.0, 1: 74.0, 2: 9.0}, {0: 70.0, 1: 71.0}) == pytest.approx((2.0, 12.706), abs=1e-3)
+    assert _difference({3: 72.0}, {3: 70.0, 4: 0.0}) == (2.0, 0.0)
 
 
 def test_nothing_measured_is_still_a_picture(tmp_path: Path) -> None:
@@ -62,6 +77,8 @@ def test_maps_show_their_scores(tmp_path: Path) -> None:
     drawn = texts(draw_maps(filled(figure.plan(setup), **scores), setup, tmp_path))
     for word in ("raw features", "ours", "silhouette 0.12, kNN purity 0.34", "silhouette 0.56, kNN purity 0.78"):
         assert word in drawn
+    for number in range(3):
+        assert f">class {number}<" in drawn
     assert draw_maps(Results(figure.plan(setup), []), setup, tmp_path) == []
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.reproduce.planted import CPU, load, small_setup
 
+from nodewise.core.errors import InputError
+from nodewise.core.lock import FolderLock
+from nodewise.data.graph import Graph
 from nodewise.reproduce.experiments import EXPERIMENTS
 from nodewise.reproduce.run import Runner
 
@@ -41,6 +45,30 @@ def test_tables_of_what_is_there(tmp_path: Path) -> None:
     more = runner.run(EXPERIMENTS["ablation"], replace(setup, runs=3), measure=False)
     assert (len(more.rows), more.missing) == (1, 2)
     assert "| 1 |" in more.markdown
+
+
+def test_a_shared_cell_is_measured_once_and_read_by_every_panel(tmp_path: Path) -> None:
+    said: list[str] = []
+    setup = small_setup(tmp_path, methods=("hops K", "temperature τ"), runs=1)
+    outcome = Runner(tmp_path / "out", load, CPU, say=said.append).run(EXPERIMENTS["parameters"], setup)
+    assert said == ["parameters: 0 of 8 cells are there; 8 to run"]
+    found = {each["method"]: (each["test"], each["seconds"]) for each in outcome.rows}
+    assert (len(found), outcome.missing) == (9, 0)
+    assert found["hops K = 1"] == found["temperature τ = 0.5"], "one measurement, of the value in use"
+    assert {each["value"] for each in outcome.rows} == {"0.1", "0.2", "0.3", "0.5", "0.7", "1", "2", "3"}
+
+
+def test_a_second_process_is_kept_out_of_an_experiment(tmp_path: Path) -> None:
+    runner, setup = Runner(tmp_path / "out", load, CPU), small_setup(tmp_path, methods=("full",), runs=1, oracle=False)
+    folder = tmp_path / "out" / "ablation"
+    folder.mkdir(parents=True)
+    held = FolderLock(folder)
+    with pytest.raises(InputError, match=rf"ablation: process {os.getpid()} on .* is at work on this experiment"):
+        runner.run(EXPERIMENTS["ablation"], setup)
+    assert runner.run(EXPERIMENTS["ablation"], setup, measure=False).missing == 1, "one may look at its tables"
+    held.release()
+    assert runner.run(EXPERIMENTS["ablation"], setup).missing == 0
+    assert not (folder / ".lock").exists()
 
 
 def test_quick_rows_never_stand_for_real_ones(tmp_path: Path) -> None:
@@ -95,3 +123,22 @@ def test_data_sets_and_claims_are_written(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "claims.md").is_file()
     (tmp_path / "plain" / "cora.toml").unlink()
     assert "| Cora |" not in runner.check_claims(setup), "a data set without settings is left out"
+
+
+def without_cora(name: str) -> Graph:
+    """Return any data set but one, as where there is no network."""
+    if name == "cora":
+        raise InputError("cannot download cora")
+    return load(name)
+
+
+def test_data_sets_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:
+    said: list[str] = []
+    runner = Runner(tmp_path / "out", without_cora, CPU, say=said.append)
+    shown, (numbers,) = runner.run_datasets(small_setup(tmp_path, datasets=("cora", "citeseer")))
+    assert numbers["data set"] == "Citeseer"
+    assert "- Could not be read, so left out: Cora." in shown
+    assert said == ["cora is left out: cannot download cora"]
+    with pytest.raises(InputError, match="cannot download cora"):
+        runner.run_datasets(small_setup(tmp_path, datasets=("cora",)))
+    assert len(said) == 1, "an error says it all"

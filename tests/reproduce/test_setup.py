@@ -41,3 +41,6 @@ def test_rows_that_are_not_there_are_refused() -> None:
     assert not setup.wants("other")
     with pytest.raises(InputError, match="no row 'ful' in this experiment; did you mean 'full'"):
         setup.check_methods(("full", "other"))
+    with pytest.raises(InputError) as refused:
+        Setup(methods=("xyz",)).check_methods(("full", "other"))
+    assert str(refused.value).count("other") == 1, "the rows are listed once"

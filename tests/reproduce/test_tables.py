@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from nodewise.evaluation.paired import PairedDifference
 from nodewise.evaluation.summary import Summary
 from nodewise.reproduce import tables
-from nodewise.reproduce.tables import Table, escape_latex, noted, write_tables
+from nodewise.reproduce.tables import Table, noted, write_tables
 
 TABLE = Table("A & B", ("method", "value"), [("with α", "1.00 ± 0.10"), ("a|b_c", "-2")], ("100% [a]",))
 
@@ -20,39 +20,21 @@ def test_markdown() -> None:
     )
 
 
-def test_latex() -> None:
-    assert TABLE.latex("tab:x") == "\n".join(
-        [
-            r"\begin{table}[htbp]",
-            r"\centering",
-            r"\caption{A \& B}\label{tab:x}",
-            r"\begin{tabular}{lr}",
-            r"\toprule",
-            r"method & value \\",
-            r"\midrule",
-            r"with $\alpha$ & 1.00 $\pm$ 0.10 \\",
-            r"a\textbar{}b\_c & -2 \\",
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\par\footnotesize 100\% {[}a{]}",
-            r"\end{table}",
-            "",
-        ]
-    )
+def test_back_quotes_are_code() -> None:
+    table = Table("x", ("a|b", "n"), [("`results/a_b*` or a_b", "1")], ("one ` alone",))
+    assert "| `results/a_b*` or a\\_b | 1 |" in table.markdown()
+    assert "- one \\` alone" in table.markdown()
 
 
-@pytest.mark.parametrize(
-    ("text", "escaped"),
-    [
-        ("50% & #1_x", r"50\% \& \#1\_x"),
-        ("{a}^2 ~ \\n", r"\{a\}\textasciicircum{}2 \textasciitilde{} \textbackslash{}n"),
-        ("$5 < 6 > 4", r"\$5 \textless{} 6 \textgreater{} 4"),
-        ("[+0.1, +0.2]", "{[}+0.1, +0.2{]}"),
-        ("Veličković – τ×², −1", r"Veli\v{c}kovi\'c -- $\tau$$\times$$^2$, $-$1"),
-    ],
-)
-def test_latex_escapes(text: str, escaped: str) -> None:
-    assert escape_latex(text) == escaped
+def test_notes_follow_the_tables_they_hold_for(tmp_path: Path) -> None:
+    bare = replace(TABLE, notes=())
+    write_tables(tmp_path, "some", "Title", [TABLE, bare, bare, TABLE])
+    text = (tmp_path / "some.tex").read_text()
+    assert r"\usepackage{array,booktabs,graphicx,longtable}" in text
+    first, second = re.findall(r"Notes to (.*)\.}", text)
+    assert first == r"Table~\ref{tab:some-1}"
+    assert second == r"Tables~\ref{tab:some-2} to~\ref{tab:some-4}"
+    assert r"\par\noindent 100\% {[}a{]}" in text.rpartition(r"\end{table}")[2], "outside the float"
 
 
 def test_the_files_hold_a_warning_where_there_is_one(tmp_path: Path) -> None:
@@ -83,3 +65,4 @@ def test_cells() -> None:
     assert tables.gap(None, 73.5) == tables.gap(some, None) == "–"
     assert tables.printed(73.5) == "73.5"
     assert tables.interval(PairedDifference(0.5, -0.25, 1.25, 7, 0.95)) == "+0.50 [-0.25, +1.25] (n=7)"
+    assert tables.interval(PairedDifference(0.5, -0.25, 1.25, 7, 0.95), digits=3) == "+0.500 [-0.250, +1.250] (n=7)"

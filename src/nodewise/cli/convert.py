@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="STORE", help="Folder for the store.")]
 Memory = Annotated[
-    str, typer.Option("--memory", metavar="SIZE", help="Memory to use, such as 500MB or 2GB; ids come on top.")
+    str, typer.Option("--memory", metavar="SIZE", help="Memory to use, such as 500MB or 2GiB; ids come on top.")
 ]
 Half = Annotated[bool, typer.Option("--half", help="Keep dense features in half precision (float16).")]
 
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS = "BKMGT"  # powers of 1000, or of 1024 with an i
 
 
 def register(app: typer.Typer) -> None:
@@ -69,16 +69,19 @@ def convert(
     and Parquet are sorted on the disk, so they may be larger than the memory. After a kill the same command goes on
     where it was.
     """
+    from nodewise.data.store_layout import is_store
     from nodewise.data.store_write import Conversion, write_store
     from nodewise.data.store_write import convert as convert_files
 
     source = GraphSource(graph, features, labels, data_dir, edges, tables)
     bytes_, progress = parse_size(memory), for_terminal(quiet)
+    if is_store(output):
+        say(f"{output}: replacing the store there", quiet)
     if source.is_data_set:
         manifest = write_store(load_graph(source, quiet), output, half=half, progress=progress)
     else:
         task = Conversion(Path(graph), features, labels, bytes_, half, tuple(source.columns().items()))
-        manifest = convert_files(task, output, progress)
+        manifest = convert_files(task, output, progress, lambda message: say(f"{output}: {message}", quiet))
         for note in manifest.notes:
             say(note, quiet)
     facts = _facts(output, manifest)
@@ -89,15 +92,16 @@ def convert(
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes that a size such as "2GB" stands for.
+    """Return the bytes that a size such as "2GB", "2G" or, by powers of 1024, "2GiB" stands for.
 
-    >>> parse_size("1.5 kb")
-    1500
+    >>> parse_size("1.5 kb"), parse_size("1KiB")
+    (1500, 1024)
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text.lower())
-    if match is None or match[2].upper() not in _UNITS:
-        raise InputError(f"--memory {text!r} is no size; write it like 500MB or 2GB")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT])(I?)B?|B)?\s*", text.upper())
+    if match is None:
+        raise InputError(f"--memory {text!r} is no size; write a number and a unit, such as 500MB, 2G or 2GiB")
+    number, letter, binary = match.groups(default="")
+    return int(float(number) * (1024 if binary else 1000) ** _UNITS.find(letter or "B"))
 
 
 def _facts(output: Path, manifest: Manifest) -> dict[str, Any]:

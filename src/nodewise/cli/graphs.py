@@ -64,16 +64,23 @@ class GraphSource:
         )
 
 
-def load_graph(source: GraphSource, quiet: bool = False, verify: bool = False) -> Graph:
+def load_graph(source: GraphSource, quiet: bool = False, verify: bool = False, retell: bool = False) -> Graph:
     """Return the graph, telling on stderr what reading changed or assumed.
 
-    `verify` checks the sums of a store, which reads all of it.
+    `verify` checks the sums of a store, which reads all of it; `retell` also tells what was told when it was made.
     """
-    if verify:
-        _verify(Path(source.graph))
+    from nodewise.data.store_layout import Manifest, check_sums, is_store
+
+    told: tuple[str, ...] = ()
+    if is_store(path := Path(source.graph)):
+        manifest = Manifest.read(path)
+        told = () if retell else manifest.notes
+        if verify:
+            check_sums(path, manifest)
     graph = _load_data_set(source, quiet) if source.is_data_set else _read_files(source)
     for note in graph.notes:
-        say(note, quiet)
+        if note not in told:
+            say(note, quiet)
     return graph
 
 
@@ -89,13 +96,6 @@ def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
             flag = f"--{option.replace('_', '-')}"
             raise InputError(f"{name!r} is a data set and brings its own; leave out {flag}, or name a file of edges")
     return load_dataset(name, source.data_dir, progress=for_terminal(quiet))
-
-
-def _verify(path: Path) -> None:
-    from nodewise.data.store_layout import Manifest, check_sums, is_store
-
-    if is_store(path):
-        check_sums(path, Manifest.read(path))
 
 
 def _read_files(source: GraphSource) -> Graph:

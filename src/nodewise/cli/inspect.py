@@ -62,7 +62,7 @@ def inspect(
 
     if verify and not is_store(Path(graph)):
         raise InputError(f"{graph}: not a graph store, so there are no checksums to verify; leave out --verify")
-    data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet, verify)
+    data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet, verify, retell=True)
 
     facts = describe(data)
     if json:

@@ -107,21 +107,25 @@ def reproduce(
     that training has not seen. all: everything, and the paper's claims checked.
 
     Every finished run is a line of DIR/EXPERIMENT/rows.csv; the same command continues one that was cut off, and never
-    runs a finished one again. Rows of other settings may lie in the same file; they are not counted.
+    runs a finished one again. Rows of other settings may lie in the same file; they are not counted. One process at a
+    time runs an experiment of a folder. A data set that cannot be read is left out of Table 1, which says so; it is an
+    error if none can, and for the other experiments if any cannot.
     """
     if experiment not in NAMES:
         raise InputError(f"unknown experiment {experiment!r}{did_you_mean(experiment, NAMES)}")
     use_threads(threads)
     runner, setup = _prepare(output, wanted, means, device, data_dir, quiet)
     from nodewise.reproduce.experiments import EXPERIMENTS
+    from nodewise.reproduce.paper_values import OURS
 
     if experiment == "all" and wanted.methods is not None:
         raise InputError("--methods names rows of one experiment; run 'all' without it")
     names = [name for name in NAMES[:-1] if experiment in (name, "all")]
     plans = {name: _setup_of(name, setup, wanted) for name in names}
-    for name in names:  # refuse what cannot be run before anything is
-        if name in EXPERIMENTS:
-            EXPERIMENTS[name].plan(plans[name])
+    # Refuse what cannot be run before anything is.
+    tasks = [task for name in names if name in EXPERIMENTS for task in EXPERIMENTS[name].plan(plans[name])]
+    if setup.configs is None and any(task.estimator == OURS for task in tasks):
+        say(f"there is no folder '{_CONFIGS}': our method runs with its default settings", quiet)
 
     shown, rows, outcomes = "", {}, {}
     for name in names:
@@ -151,8 +155,6 @@ def _prepare(
     configs = wanted.configs
     if configs is None and _CONFIGS.is_dir():
         configs = _CONFIGS
-    elif configs is None:
-        say("there is no folder 'configs': our method runs with its default settings", quiet)
     methods = None if wanted.methods is None else _names(wanted.methods)
     setup = Setup(methods=methods, configs=configs, quick=wanted.quick, oracle=wanted.oracle)
     runner = Runner(

@@ -21,11 +21,16 @@ class FolderLock:
 
     The file `.lock` only says who holds it. Left behind by a killed process or machine, it blocks nobody. A file
     system that knows no locks guards nothing.
+
+    Args:
+        folder: the folder to lock.
+        target: what is being made in it, as whoever is refused knows it; the folder itself if not given.
+        what: what kind of thing that is.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, target: Path | None = None, what: str = "this run") -> None:
         self._path = folder / LOCK
-        while (descriptor := _lock(self._path)) is None:
+        while (descriptor := _lock(self._path, f"{target or folder}", what)) is None:
             pass
         self._descriptor = descriptor
         with suppress(OSError):  # on a full disk the lock holds all the same, and cannot say who holds it
@@ -39,7 +44,7 @@ class FolderLock:
         os.close(self._descriptor)
 
 
-def _lock(path: Path) -> int | None:
+def _lock(path: Path, target: str, what: str) -> int | None:
     """Return the descriptor of the locked file; None if it was removed between opening and locking."""
     # Not through a link: the file is emptied, and the folder may be a stranger's.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
@@ -49,9 +54,7 @@ def _lock(path: Path) -> int | None:
         holder = os.pread(descriptor, 200, 0).decode(errors="replace").split()
         os.close(descriptor)
         who = f"process {holder[0]} on {holder[1]}" if len(holder) == 2 else "another process"
-        raise InputError(
-            f"{path.parent}: {who} is at work on this run; wait until it ends, or name another folder"
-        ) from None
+        raise InputError(f"{target}: {who} is at work on {what}; wait until it ends, or name another folder") from None
     except OSError as error:
         if error.errno not in _NO_LOCKS_HERE:
             os.close(descriptor)

@@ -55,6 +55,10 @@ class ColumnFile(Protocol):
     def has_names(self) -> bool:
         """Whether the file itself names its columns."""
 
+    @property
+    def num_rows(self) -> int | None:
+        """How many rows there are; None where only reading them all would tell."""
+
     def is_numeric(self, column: int) -> bool:
         """Tell whether a column holds numbers."""
 

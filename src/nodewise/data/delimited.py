@@ -58,6 +58,11 @@ class TextColumns:
         """Whether the file itself names its columns."""
         return bool(self.dialect.header_line)
 
+    @property
+    def num_rows(self) -> None:
+        """Text does not say how many rows it has."""
+        return None
+
     def begins_with_one_of(self, nodes: NodeIds) -> bool:
         """Tell whether the first line could be a row on one of these nodes, and no names of columns."""
         values = fields(self.dialect.first[1], self.dialect.delimiter)

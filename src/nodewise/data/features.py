@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nodewise.data.graph import Graph
 
 Features: TypeAlias = "npt.NDArray[np.float32] | sp.csr_matrix[np.float32]"
-_ROWS_AT_ONCE = 1 << 16
+_CELLS_AT_ONCE = 1 << 22
 
 
 class FeatureField:
@@ -71,8 +71,9 @@ def as_features(values: Any, source: str = "features") -> Features:
 
 def check_finite(matrix: npt.NDArray[np.float32], place: Callable[[int], str], names: tuple[str, ...] = ()) -> None:
     """Refuse NaN and infinity in a dense matrix, naming the first such cell."""
-    for start in range(0, len(matrix), _ROWS_AT_ONCE):
-        finite = np.isfinite(matrix[start : start + _ROWS_AT_ONCE])
+    rows = max(_CELLS_AT_ONCE // max(matrix.shape[1], 1), 1)
+    for start in range(0, len(matrix), rows):
+        finite = np.isfinite(matrix[start : start + rows])
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             name = names[column] if names else int(column)

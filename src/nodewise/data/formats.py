@@ -12,7 +12,7 @@ from nodewise.data.columns import ColumnFile
 from nodewise.data.delimited import TextColumns
 from nodewise.data.ids import NodeIds
 from nodewise.data.parquet import ParquetColumns
-from nodewise.data.store_layout import is_store
+from nodewise.data.store_layout import is_store, unfinished
 from nodewise.data.text import open_binary
 
 Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml", "store"]
@@ -39,7 +39,7 @@ def format_of(path: Path) -> Format:
         if is_store(path):
             return "store"
         if path.is_dir():
-            raise InputError(f"{path}: is a folder; give a file")
+            raise InputError(f"{path}: {unfinished(path) or 'is a folder; give a file'}")
         if not path.exists():
             raise InputError(f"{path}: no such file; check the name")
         if not path.is_file():

@@ -20,6 +20,8 @@ from nodewise.data.columns import Columns
 from nodewise.data.id_types import common_type, id_kind, plain_type
 from nodewise.data.messages import first_line, listing, not_a_number
 
+_BUFFER = 1 << 16
+
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
@@ -38,14 +40,15 @@ class ParquetColumns:
 
     path: Path
     schema: Any
+    num_rows: int
 
     @classmethod
     def open(cls, path: Path) -> ParquetColumns:
         """Read a file's schema."""
-        with _explained(path):
-            schema = pq.read_schema(path)
+        with _explained(path), pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
             schema.names  # noqa: B018  # decoded here, where a name that is no text can still be explained
-            return cls(path, schema)
+            return cls(path, schema, file.metadata.num_rows)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,10 +101,11 @@ class ParquetColumns:
         wanted = self._wanted(keys, numbers)
         types = [plain_type(kind) for kind in self.schema.types]
         row = 0
-        # Not buffered ahead: that would hold a whole row group, which may be the whole file.
-        with _explained(self.path), pq.ParquetFile(self.path, pre_buffer=False) as file:
+        # By pages and not buffered ahead: a row group, of which all would be held, may be the whole file.
+        with _explained(self.path), pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER) as file:
             for batch in file.iter_batches(rows, columns=wanted):
-                table = pa.table(batch)
+                # Not `pa.table`, whose columns keep each other alive: whoever keeps the ids would keep all numbers.
+                table = pa.Table.from_batches([batch])
                 columns = [_valid(table[self.names[key]].cast(types[key])) for key in keys]
                 yield Columns(columns, self._matrix(table, [self.names[i] for i in numbers], row), ())
                 row += table.num_rows

@@ -50,7 +50,7 @@ def number_edges(
     notes: tuple[str, ...] = ()
     known: Any = None
     row, batches, weighted, absent = 0, 0, False, 0
-    with progress.stage("reading edges") as bar:
+    with progress.stage("reading edges", file.num_rows) as bar:
         for batch in file.batches(plan.ends, plan.numbers, size):
             done = staging.step(f"edges {batches}", _numbering(file, plan, staging, known, batch, row, batches))
             fresh = _read_column(staging / f"ids-{batches}.arrow")

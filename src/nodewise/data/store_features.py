@@ -23,14 +23,29 @@ from nodewise.data.store_layout import write_array
 from nodewise.data.store_read import map_array
 
 FEATURES = "features.bin"
+# Parquet is decoded by pages: of each column one is held, and its dictionary, of some megabyte as usually written.
+_BYTES_A_COLUMN = 4 << 20
+_BYTES_A_NUMBER = 64  # of a list while it is decoded: itself, its levels, copies, what the allocator keeps
+_LEAST_ROWS, _MOST_ROWS = 64, 1 << 16
 _HALF_MOST = float(np.finfo(np.float16).max)
 
 
 class SpilledColumns:
-    """A file of columns whose numbers are written to the disk while they are read, and mapped."""
+    """A file of columns whose numbers are written to the disk while they are read, and mapped.
 
-    def __init__(self, file: ColumnFile, spill: Path, memory: int, progress: Progress) -> None:
+    Args:
+        file: the file.
+        spill: where to write the numbers.
+        memory: about how many bytes to hold.
+        progress: where to show how far reading is.
+        columns: how many columns of numbers to read in one go over the file; all of them if not given.
+    """
+
+    def __init__(
+        self, file: ColumnFile, spill: Path, memory: int, progress: Progress, columns: int | None = None
+    ) -> None:
         self._file, self._spill, self._memory, self._progress = file, spill, memory, progress
+        self._columns = columns
 
     @property
     def path(self) -> Path:
@@ -52,6 +67,11 @@ class SpilledColumns:
         """Whether the file itself names its columns."""
         return self._file.has_names
 
+    @property
+    def num_rows(self) -> int | None:
+        """How many rows there are, where that is known."""
+        return self._file.num_rows
+
     def is_numeric(self, column: int) -> bool:
         """Tell whether a column holds numbers."""
         return self._file.is_numeric(column)
@@ -70,24 +90,57 @@ class SpilledColumns:
 
     def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
         """Read the keys into memory, which grow with the nodes only, and the numbers into a mapped file."""
+        at_once = self._columns or len(numbers)
+        turns = [numbers[start : start + at_once] for start in range(0, len(numbers), at_once)]
+        if len(turns) == 1:
+            return self._read(keys, numbers, self._spill, "reading features")
+        paths = [self._spill.with_suffix(f".{turn}") for turn in range(len(turns))]
+        read = [
+            self._read(() if turn else keys, some, paths[turn], f"reading features, {turn + 1} of {len(turns)}")
+            for turn, some in enumerate(turns)
+        ]
+        numbers_read = self._join([part.numbers for part in read])
+        for path in paths:
+            path.unlink()
+        return Columns(read[0].keys, numbers_read, read[0].notes)
+
+    def _read(self, keys: Sequence[int], numbers: Sequence[int], spill: Path, stage: str) -> Columns:
         columns: list[list[Any]] = [[] for _ in keys]
         notes: tuple[str, ...] = ()
-        rows, width = 0, -1
-        # A list column holds many numbers, so rows are few: a table of 1000 features takes some 16 kB a row.
-        at_once = max(self._memory >> 14, 64)
-        with self._spill.open("wb") as stream, self._progress.stage("reading features") as bar:
-            for batch in self._file.batches(keys, numbers, at_once):
+        rows = 0
+        first = next(self._file.batches((), numbers, 1), None)  # for the width: a column may hold lists
+        width = 0 if first is None else first.numbers.shape[1]
+        with spill.open("wb") as stream, self._progress.stage(stage, self.num_rows) as bar:
+            for batch in self._file.batches(keys, numbers, self._rows_of(width)):
                 for kept, column in zip(columns, batch.keys, strict=True):
                     kept.extend(column.chunks)
-                if width not in (-1, batch.numbers.shape[1]):
+                if batch.numbers.shape[1] != width:
                     raise InputError(f"{self.path}: lists of features differ in length; give every node equally many")
                 write_array(stream, batch.numbers)
-                rows, width, notes = rows + len(batch.numbers), batch.numbers.shape[1], batch.notes
+                rows, notes = rows + len(batch.numbers), batch.notes
                 bar.advance(len(batch.numbers))
         if rows == 0:
             raise InputError(f"{self.path}: has columns but no rows; give every node a row")
+        pa.default_memory_pool().release_unused()
         joined = [pa.chunked_array(kept) for kept in columns]
-        return Columns(joined, map_array(self._spill, np.float32, (rows, width)), notes)
+        return Columns(joined, map_array(spill, np.float32, (rows, width)), notes)
+
+    def _join(self, parts: list[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
+        """Write matrices side by side into one."""
+        rows, width = len(parts[0]), sum(part.shape[1] for part in parts)
+        if any(len(part) != rows for part in parts):
+            raise InputError(f"{self.path}: changed while it was read; try again when nobody writes to it")
+        at_once = self._rows_of(width)
+        with self._spill.open("wb") as stream, self._progress.stage("joining features", rows) as bar:
+            for start in range(0, rows, at_once):
+                together = np.concatenate([part[start : start + at_once] for part in parts], axis=1)
+                write_array(stream, together)
+                bar.advance(len(together))
+        return map_array(self._spill, np.float32, (rows, width))
+
+    def _rows_of(self, width: int) -> int:
+        """Return how many rows to hold at once."""
+        return min(max(self._memory // (_BYTES_A_NUMBER * max(width, 1)), _LEAST_ROWS), _MOST_ROWS)
 
 
 def spill_features(
@@ -103,7 +156,8 @@ def spill_features(
     kind = format_of(path)
     if kind in ("text", "parquet"):
         file = open_columns(path, kind, (ID_NAMES,), named=(key_name,))
-        spilled = SpilledColumns(file, folder / FEATURES, memory, progress)
+        columns = max(memory // _BYTES_A_COLUMN, 1) if kind == "parquet" else None
+        spilled = SpilledColumns(file, folder / FEATURES, memory, progress, columns)
         return features_from_columns(spilled, nodes, key_name, leave_out)
     if kind == "npy" and (array := _mapped_npy(path)) is not None:
         write_dense(folder / FEATURES, array, memory, progress, np.float32)

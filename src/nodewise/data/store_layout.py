@@ -33,7 +33,8 @@ from nodewise.core.files import atomic_write
 from nodewise.core.jsonable import json_object
 from nodewise.core.version import __version__
 from nodewise.data.messages import count, first_line
-from nodewise.data.store_checks import check_facts
+from nodewise.data.store_checks import IDS, check_facts
+from nodewise.data.store_journal import JOURNAL
 
 MANIFEST = "manifest.json"
 VERSION = 1
@@ -119,6 +120,15 @@ class Manifest:
 def is_store(path: Path) -> bool:
     """Tell whether a folder is, or is meant to be, a graph store."""
     return (path / MANIFEST).is_file() and not path.is_file()
+
+
+def unfinished(path: Path) -> str:
+    """Return in words what a folder without a manifest lacks, if it looks like a store; else nothing."""
+    if (path / JOURNAL).is_file():
+        return "work that is not finished, and no graph store yet; run the command that left it again, and it goes on"
+    if any((path / name).is_file() for name in (IDS, "indptr.bin", "indices.bin")):
+        return f"not a finished graph store, for it has no {MANIFEST}; remove it and run 'nodewise convert' again"
+    return ""
 
 
 def check_sizes(folder: Path, manifest: Manifest) -> None:

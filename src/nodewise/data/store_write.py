@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,14 +25,15 @@ from nodewise.data.messages import count
 from nodewise.data.read import read_graph
 from nodewise.data.store_checks import IDS, PARTS
 from nodewise.data.store_edges import number_edges, sort_edges
-from nodewise.data.store_features import spill_features, write_features
-from nodewise.data.store_journal import Staging, staged
+from nodewise.data.store_features import FEATURES, spill_features, write_features
+from nodewise.data.store_journal import Say, Staging, staged
 from nodewise.data.store_layout import MANIFEST, VERSION, Manifest, StoredFile, file_sum, is_store, write_array
 from nodewise.data.structural import NUM_STRUCTURAL
 
 PathLike = str | os.PathLike[str]
 MEMORY = 2 * 10**9
 LEAST_MEMORY = 10**4
+_WHAT = "this store"
 
 
 @dataclass(frozen=True)
@@ -62,18 +64,25 @@ class Conversion:
         """Return one of the columns' keywords, None where it is not given."""
         return dict(self.columns).get(name)
 
-    def task(self) -> dict[str, Any]:
-        """Return what decides the store: the files as they are now, and the options."""
-        files = [_identity(file) for file in (self.path, self.features, self.labels)]
-        options = [self.memory, self.half, sorted(dict(self.columns).items())]
-        return {"version": VERSION, "nodewise": __version__, "files": files, "options": options}
+    def edges_task(self) -> dict[str, Any]:
+        """Return, by names to be told, what decides all of the work: the edges as they are now, and the options."""
+        columns = [self.column(name) for name in ("delimiter", "header", "source", "target")]
+        version = f"nodewise {__version__}, store {VERSION}"
+        return {"edges": _identity(self.path), "columns": columns, "--memory": self.memory, "version": version}
+
+    def features_task(self) -> list[Any]:
+        """Return what also decides the features, and by their ids the order of the nodes."""
+        if self.features is None:
+            return []
+        shared = [self.column("label_column")] if self.labels == self.features else []
+        return [_identity(self.features), self.half, self.column("id_column"), shared]
 
 
 def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: Progress | None = None) -> Manifest:
     """Write a graph that is in memory; `half` keeps dense features in half precision."""
     target, progress = _target(store), progress or SilentProgress()
     # A graph in memory cannot be told from another, so work on it that was killed is never continued.
-    with staged(target, {"version": VERSION, "unique": os.urandom(8).hex()}) as staging:
+    with staged(target, {"version": VERSION, "unique": os.urandom(8).hex()}, _WHAT) as staging:
         files = _write_arrays(staging, {"indptr": graph.indptr, "indices": graph.indices})
         if not graph.structural:
             files |= write_features(staging.path, graph.features, half, MEMORY, progress)
@@ -90,71 +99,79 @@ def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: 
         return _finish(staging, target, files, facts, progress)
 
 
-def convert(task: Conversion, store: PathLike, progress: Progress | None = None) -> Manifest:
+def convert(
+    task: Conversion, store: PathLike, progress: Progress | None = None, say: Say = lambda message: None
+) -> Manifest:
     """Write the store of the graph that `read_graph` would read.
 
     An edge list in text or Parquet is converted in bounded memory and, after a kill, goes on where it was when
-    called again in the same way. Other files are read as a whole, as their formats ask for.
+    called again in the same way; `say` is told so. Other files are read as a whole, as their formats ask for.
     """
     if (kind := format_of(task.path)) not in ("text", "parquet"):
         graph = read_graph(task.path, features=task.features, labels=task.labels, **dict(task.columns))
         return write_store(graph, store, half=task.half, progress=progress)
     target, progress = _target(store), progress or SilentProgress()
-    with staged(target, task.task()) as staging:
+    for given in (task.features, task.labels):
+        if given is not None:
+            format_of(given)  # a name that is wrong is better found before the edges are read than after
+    later = {"features": task.features_task()}
+    with staged(target, task.edges_task(), _WHAT, later=later, say=say) as staging:
         known = (SOURCE_NAMES, TARGET_NAMES)
         ends = (task.column("source"), task.column("target"))
         file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"), named=ends)
         ids, batches, found = number_edges(file, staging, task.memory, progress, *ends)
-        notes, places = [*found], None
-        files: dict[str, Any] = {}
-        done: dict[str, Any] = {"width": None}
-        if task.features is None:
-            notes.append(f"no features: {NUM_STRUCTURAL} structural ones are computed from the edges when needed")
-        else:
-            done = _convert_features(task, ids, task.features, staging, progress)
-            ids, places = _read_ids(staging / IDS), np.fromfile(staging / "places.bin", np.int64)
-            files |= done["files"]
-            notes += done["notes"]
+        # Before the edges are sorted, for features and labels are often wrong at first. What was done stays then, but
+        # for a single batch of edges, which is soon read again.
+        with staging.correctable() if batches > 1 else nullcontext():
+            done = staging.step("features", lambda: _convert_features(task, ids, staging, progress))
+            ids = _read_ids(staging / IDS)
+            labelled = _convert_labels(task, ids, staging)
+        places = None if task.features is None else np.fromfile(staging / "places.bin", np.int64)
         adjacency = sort_edges(task.path, staging, batches, len(ids), places, task.memory, progress)
-        table = None
-        if task.labels is not None:
-            names = {"key_name": task.column("id_column"), "label_name": task.column("label_column")}
-            table = read_labels(task.labels, ids, **names)
-            notes += table.notes
-        labels, class_names, split = join_labels(task.path, ids, table)
-        files |= _write_labels(staging, labels, split)
-        _write_ids(staging / IDS, ids)
+        files = done["files"] | labelled["files"]
         for name in ("indptr", "indices"):
             array = getattr(adjacency, name)
             files[f"{name}.bin"] = [array.dtype.str, list(array.shape)]
+        notes = (*found, *done["notes"], *labelled["notes"], *adjacency.notes())
         facts = {
             "name": task.path.name.split(".")[0] or task.path.name,
             "nodes": len(ids),
             "edges": len(adjacency.indices) // 2,
             "features": done["width"],
-            "notes": tuple(dict.fromkeys((*notes, *adjacency.notes()))),  # a file may serve twice
-            "class_names": class_names,
+            "notes": tuple(dict.fromkeys(notes)),  # a file may serve twice
+            "class_names": labelled["class_names"],
         }
         return _finish(staging, target, files, facts, progress)
 
 
-def _convert_features(
-    task: Conversion, named: NodeIds, features: Path, staging: Staging, progress: Progress
-) -> dict[str, Any]:
-    """Write the features, the nodes' ids, which are theirs, and the row of each id that the edges name."""
+def _convert_features(task: Conversion, named: NodeIds, staging: Staging, progress: Progress) -> dict[str, Any]:
+    """Write the nodes' ids, which are the features' if there are any, and then the features and each named id's row."""
+    features = task.features
+    if features is None:
+        _write_ids(staging / IDS, named)
+        note = f"no features: {NUM_STRUCTURAL} structural ones are computed from the edges when needed"
+        return {"files": {}, "notes": [note], "width": None}
+    staging.forget(FEATURES)  # what was refused before may have left some
+    key, label = task.column("id_column"), task.column("label_column")
+    aside = label_column_names(features, label, key) if task.labels == features else ()
+    table = spill_features(features, named, staging.path, task.memory, progress, key, aside)
+    _write_arrays(staging, {"places": feature_rows(task.path, named, table)})
+    _write_ids(staging / IDS, table.ids)
+    files = write_features(staging.path, table.features, task.half, task.memory, progress)
+    pa.default_memory_pool().release_unused()  # hash tables of all ids
+    only = len(table.ids) - len(named)
+    extra = [f"{count(only, 'node')} only in {features.name} kept, without edges"] if only else []
+    return {"files": files, "notes": [*table.notes, *extra], "width": int(table.features.shape[1])}
 
-    def work() -> dict[str, Any]:
-        key, label = task.column("id_column"), task.column("label_column")
-        aside = label_column_names(features, label, key) if task.labels == features else ()
-        table = spill_features(features, named, staging.path, task.memory, progress, key, aside)
-        _write_arrays(staging, {"places": feature_rows(task.path, named, table)})
-        _write_ids(staging / IDS, table.ids)
-        files = write_features(staging.path, table.features, task.half, task.memory, progress)
-        only = len(table.ids) - len(named)
-        extra = [f"{count(only, 'node')} only in {features.name} kept, without edges"] if only else []
-        return {"files": files, "notes": [*table.notes, *extra], "width": int(table.features.shape[1])}
 
-    return staging.step("features", work)
+def _convert_labels(task: Conversion, ids: NodeIds, staging: Staging) -> dict[str, Any]:
+    """Write the labels and the split, if there are any; no step of the journal, for it takes a moment only."""
+    if task.labels is None:
+        return {"files": {}, "notes": (), "class_names": ()}
+    names = {"key_name": task.column("id_column"), "label_name": task.column("label_column")}
+    table = read_labels(task.labels, ids, **names)
+    labels, class_names, split = join_labels(task.path, ids, table)
+    return {"files": _write_labels(staging, labels, split), "notes": table.notes, "class_names": class_names}
 
 
 def _target(store: PathLike) -> Path:
@@ -164,10 +181,8 @@ def _target(store: PathLike) -> Path:
     return target
 
 
-def _identity(file: Path | None) -> list[Any] | None:
+def _identity(file: Path) -> list[Any]:
     """Return what tells whether a file is still the same: where it is, how long, and when last written."""
-    if file is None:
-        return None
     try:
         about = file.stat()
     except OSError:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from nodewise.methods.settings import Settings
 from nodewise.reproduce import tables
-from nodewise.reproduce.paper_values import ABLATION, DATASETS, NOTES, ORACLE_NOTE, OURS, SPLIT_NOTE
+from nodewise.reproduce.oracle_note import oracle_notes
+from nodewise.reproduce.paper_values import ABLATION, DATASETS, NOTES, OURS, SPLIT_NOTE
 from nodewise.reproduce.plot_gains import draw_gains
 from nodewise.reproduce.results import Results, paired
 from nodewise.reproduce.setup import Setup
@@ -37,7 +38,6 @@ NOTES_BELOW = (
     f"'{TUNED_PLAIN}' has settings of its own, tuned as `results/tuning` says; the other rows share the "
     f"full method's. '{RANDOM}' is the full method's encoder before its first step.",
     NOTES[OURS],
-    ORACLE_NOTE,
 )
 
 
@@ -84,7 +84,8 @@ def draw(results: Results, setup: Setup, folder: Path) -> list[Path]:
 
 def render(results: Results, setup: Setup) -> list[tables.Table]:
     """Return one table for each data set, with notes below the last."""
-    return tables.noted([_table(results, dataset) for dataset in results.datasets], NOTES_BELOW)
+    oracle = oracle_notes(results, {variant: variant for variant in results.methods})
+    return tables.noted([_table(results, dataset) for dataset in results.datasets], (*NOTES_BELOW, *oracle))
 
 
 def _table(results: Results, dataset: str) -> tables.Table:

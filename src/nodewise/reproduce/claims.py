@@ -1,7 +1,8 @@
-"""The paper's claims, each answered from the measured numbers: yes, no, within noise, or not measured yet.
+"""The paper's claims, each answered from the measured numbers.
 
-A claim that compares is judged by paired differences over equal seeds and their 95% intervals. Words such as "sharply"
-are given a number here, and the table says which.
+The answers are yes, no, within noise, one seed only, and not measured yet. A claim that compares is judged by paired
+differences over equal seeds and their 95% intervals. Words such as "sharply" are given a number here, and the table
+says which.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from nodewise.reproduce.fitting import FEATURES
 from nodewise.reproduce.paper_values import OURS, PLAIN, TABLE2
 from nodewise.reproduce.results import Results, paired
 
-Answer = Literal["yes", "no", "within noise", "not measured yet"]
+Answer = Literal["yes", "no", "within noise", "one seed only", "not measured yet"]
 
 HARDLY = 1.0
 """Points between the best and the worst value of a parameter below which it hardly matters."""
@@ -61,29 +62,34 @@ def render(claims: list[Claim]) -> list[tables.Table]:
     rows = [(claim.text, claim.dataset.capitalize(), claim.answer, claim.evidence) for claim in claims]
     notes = (
         "Differences are in points of test accuracy unless said otherwise, paired over equal seeds, with a 95% t "
-        "interval. To call one row better than another takes an interval without zero; the rest is within noise.",
+        "interval. To call one row better than another takes an interval without zero; the rest is within noise. One "
+        "seed has no interval, and answers nothing.",
         f"Hardly matters: best and worst value less than {HARDLY:g} point apart. Sharply: at least {SHARP:g} point. "
         f"Inductive: at most {NEW_NODES:g} points lost on nodes that training has not seen.",
     )
     return [tables.Table("The paper's claims", ("claim", "data set", "answer", "evidence"), rows, notes, numbers=4)]
 
 
-def compare(ours: Seeds, theirs: Seeds) -> tuple[Answer, str]:
+def compare(ours: Seeds, theirs: Seeds, digits: int = 2) -> tuple[Answer, str]:
     """Say whether ours is higher, and by how much."""
     difference = paired(ours, theirs)
     if difference is None:
-        return "not measured yet", _too_few(ours, theirs)
+        return _too_few(ours, theirs, digits)
     answers: dict[str, Answer] = {"gain": "yes", "loss": "no", "within noise": "within noise"}
-    return answers[difference.verdict], tables.interval(difference)
+    return answers[difference.verdict], tables.interval(difference, digits)
 
 
-def _too_few(ours: Seeds, theirs: Seeds) -> str:
-    shared = sorted(ours.keys() & theirs.keys())
-    return f"{ours[shared[0]] - theirs[shared[0]]:+.2f} for the only seed in common" if shared else "no runs to compare"
+def _too_few(ours: Seeds, theirs: Seeds, digits: int = 2) -> tuple[Answer, str]:
+    """Say what is known where there is no interval."""
+    shared = ours.keys() & theirs.keys()
+    if not shared:
+        return "not measured yet", "no runs to compare"
+    (seed,) = shared
+    return "one seed only", f"{ours[seed] - theirs[seed]:+.{digits}f} for the only seed in common"
 
 
 def _all_of(answers: list[Answer]) -> Answer:
-    for worst in ("no", "not measured yet", "within noise"):
+    for worst in ("no", "not measured yet", "one seed only", "within noise"):
         if worst in answers:
             return worst
     return "yes" if answers else "not measured yet"
@@ -101,7 +107,7 @@ def _beats_unsupervised(results: Results) -> Iterator[Claim]:
         ]
         telling += [f"not measured: {', '.join(absent)}"] if absent else []
         yield Claim(
-            f"ours beats every unsupervised row{but}",
+            f"ours beats every unsupervised row of the paper's table{but}",
             dataset,
             _all_of([answer for answer, _ in each.values()]),
             "; ".join(telling),
@@ -143,7 +149,7 @@ def _hardly_matters(results: Results, name: str) -> Iterator[Claim]:
     planned = [value for value in sweep.values if sweep.row(value) in results.methods]
     for dataset in results.datasets:
         found = {value: results.by_seed(sweep.row(value), dataset) for value in planned}
-        means = {value: sum(seeds.values()) / len(seeds) for value, seeds in found.items() if len(seeds) > 1}
+        means = {value: sum(seeds.values()) / len(seeds) for value, seeds in found.items() if seeds}
         text = f"{name} hardly matters"
         if len(means) < len(planned) or not means:
             yield Claim(text, dataset, "not measured yet", f"{len(means)} of {len(planned)} values")
@@ -151,7 +157,10 @@ def _hardly_matters(results: Results, name: str) -> Iterator[Claim]:
         best, worst = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
         span = means[best] - means[worst]
         evidence = f"best {best:g}: {means[best]:.2f}, worst {worst:g}: {means[worst]:.2f}, {span:.2f} apart"
-        yield Claim(text, dataset, "yes" if span < HARDLY else "no", evidence)
+        answer: Answer = "yes" if span < HARDLY else "no"
+        yield Claim(
+            text, dataset, answer if all(len(seeds) > 1 for seeds in found.values()) else "one seed only", evidence
+        )
 
 
 def _drops_near_one(results: Results) -> Iterator[Claim]:
@@ -161,7 +170,8 @@ def _drops_near_one(results: Results) -> Iterator[Claim]:
         drop = paired(at[0.9], at[1.0])
         text = "accuracy drops sharply as α nears 1 (0.9 to 1.0)"
         if drop is None:
-            yield Claim(text, dataset, "not measured yet", f"drop {_too_few(at[0.9], at[1.0])}")
+            answer, words = _too_few(at[0.9], at[1.0])
+            yield Claim(text, dataset, answer, f"drop {words}")
         elif drop.verdict == "within noise":
             # An interval that ends below a sharp drop rules one out, whether or not it holds zero.
             yield Claim(text, dataset, "no" if drop.high < SHARP else "within noise", f"drop {tables.interval(drop)}")
@@ -175,19 +185,11 @@ def _separates(results: Results) -> Iterator[Claim]:
             each = []
             for column in ("map_silhouette", "map_purity"):
                 ours = results.by_seed(OURS, dataset, column, "separation")
-                each.append((column, *_compare_shares(ours, results.by_seed(rival, dataset, column, "separation"))))
+                theirs = results.by_seed(rival, dataset, column, "separation")
+                each.append((column, *compare(ours, theirs, digits=3)))  # scores between 0 and 1
             evidence = "; ".join(f"{column.replace('_', ' ')}: {words}" for column, _, words in each)
             text = f"classes separate better in our map than in that of {name}"
             yield Claim(text, dataset, _all_of([answer for _, answer, _ in each]), evidence)
-
-
-def _compare_shares(ours: Seeds, theirs: Seeds) -> tuple[Answer, str]:
-    """Compare as `compare` does, with more digits for scores between 0 and 1."""
-    answer, words = compare(ours, theirs)
-    difference = paired(ours, theirs)
-    if difference is not None:
-        words = f"{difference.mean:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] (n={difference.n})"
-    return answer, words
 
 
 def _inductive(results: Results) -> Iterator[Claim]:
@@ -196,7 +198,8 @@ def _inductive(results: Results) -> Iterator[Claim]:
         loss = paired(seen, new)
         text = "the method is inductive"
         if loss is None:
-            yield Claim(text, dataset, "not measured yet", f"lost on new nodes {_too_few(seen, new)}")
+            answer, words = _too_few(seen, new)
+            yield Claim(text, dataset, answer, f"lost on new nodes {words}")
             continue
-        answer: Answer = "yes" if loss.high <= NEW_NODES else "no" if loss.low > NEW_NODES else "within noise"
+        answer = "yes" if loss.high <= NEW_NODES else "no" if loss.low > NEW_NODES else "within noise"
         yield Claim(text, dataset, answer, f"lost on new nodes {tables.interval(loss)}")

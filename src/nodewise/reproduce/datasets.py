@@ -13,8 +13,9 @@ from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import EDGES_NOTE, TABLE1
 
 
-def render(graphs: Sequence[Graph]) -> list[tables.Table]:
-    """Return the table."""
+def render(graphs: Sequence[Graph], left_out: Sequence[str] = ()) -> list[tables.Table]:
+    """Return the table, which names the data sets that could not be read."""
+    missing = f"Could not be read, so left out: {', '.join(name.capitalize() for name in left_out)}."
     rows = []
     for graph in graphs:
         paper = TABLE1.get(graph.name)
@@ -40,7 +41,7 @@ def render(graphs: Sequence[Graph]) -> list[tables.Table]:
             "The data sets as read, beside Table 1 of the paper",
             ("data set", *quantities, "components", "isolated", "without features", "train / val / test"),
             rows,
-            (EDGES_NOTE,),
+            (EDGES_NOTE, *([missing] if left_out else ())),
         )
     ]
 

@@ -1,7 +1,8 @@
 """Fill the cells of a plan that its ledger lacks, side by side and in any number of goes.
 
 A cell is (kind, row, data set, seed) under one configuration. Its row is written as soon as it is measured, so a run
-that was killed goes on where it was. A cell that another experiment has measured already is copied, not run again.
+that was killed goes on where it was. A cell that another row or experiment has measured already is copied, not run
+again: on a GPU a repetition would differ by rounding, which training amplifies.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from nodewise.reproduce.ledger import Ledger, Row, key_of
 from nodewise.reproduce.measure import KINDS
 from nodewise.reproduce.parallel import Turns, run_shares
 from nodewise.reproduce.provenance import provenance
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.task import Cell, Task
 
 
 @dataclass(frozen=True)
@@ -55,29 +56,36 @@ class Grid:
     until: float = math.inf
 
     def missing(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Job]:
-        """Return the jobs whose rows are not there: all rows get their first seeds before any gets its last."""
+        """Return the jobs whose rows are not there: all rows get their first seeds before any gets its last.
+
+        Rows that share a cell have one job, that of the first; `borrow` copies its outcome to the others.
+        """
         finished = {key_of(row) for row in self.ledger.read()}
-        jobs = []
+        jobs, cells = [], set[tuple[Cell, int]]()
         for task in tasks:
-            lacking = [seed for seed in seeds if task.key(seed) not in finished]
+            lacking = [seed for seed in seeds if task.key(seed) not in finished and (task.cell, seed) not in cells]
+            cells |= {(task.cell, seed) for seed in lacking}
             size = self.stack if stackable(task) else 1
             jobs += [Job(task, tuple(lacking[start : start + size])) for start in range(0, len(lacking), size)]
         return sorted(jobs, key=lambda job: job.seeds[0] // max(self.stack, 1))
 
     def borrow(self, tasks: Sequence[Task], seeds: Sequence[int], others: Iterable[Row]) -> int:
-        """Copy the rows of equal cells from other experiments; return how many were copied."""
-        known = {(row["kind"], row["dataset"], int(row["seed"]), row["config"]): row for row in others}
-        finished = {key_of(row) for row in self.ledger.read()}
-        copied = []
+        """Copy the rows of equal cells, from this ledger or others; return how many cells were new to this one."""
+        rows = self.ledger.read()
+        finished, own, theirs = {key_of(row) for row in rows}, _by_cell(rows), _by_cell(others)
+        copied, borrowed = [], set[tuple[Cell, int]]()
         for task in tasks:
             for seed in seeds:
-                row = known.get((task.kind, task.dataset, seed, task.config))
-                if row is not None and task.key(seed) not in finished:
-                    common = {name: row[name] for name in self.ledger.columns if name in row}
-                    copied.append(common | dict(task.more) | {"method": task.method})
+                at = task.cell, seed
+                row = own.get(at) or theirs.get(at)
+                if row is None or task.key(seed) in finished:
+                    continue
+                common = {name: row[name] for name in self.ledger.columns if name in row}
+                copied.append(common | dict(task.more) | {"method": task.method})
+                borrowed |= {at} - own.keys()
         if copied:
             self.ledger.append(copied)
-        return len(copied)
+        return len(borrowed)
 
     def run(self, jobs: Sequence[Job], workers: int, progress: Progress) -> None:
         """Measure the jobs in so many processes."""
@@ -125,6 +133,10 @@ class Grid:
             | {"config": job.task.config, "error": reason}
             for seed in job.seeds
         )
+
+
+def _by_cell(rows: Iterable[Row]) -> dict[tuple[Cell, int], Row]:
+    return {((row["kind"], row["dataset"], row["config"]), int(row["seed"])): row for row in rows}
 
 
 def remaining_failures(ledger: Ledger) -> list[Row]:

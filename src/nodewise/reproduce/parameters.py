@@ -105,12 +105,34 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
                     (f"Value in the full method's config: {', '.join(own)}.", *_claimed(sweep)),
                 )
             )
-    return tables.noted(found, (SPLIT_NOTE,))
+    return tables.noted(found, (SPLIT_NOTE, *_repeated(results, setup)))
 
 
 def _claimed(sweep: Sweep) -> tuple[str, ...]:
     name = sweep.name.partition(",")[0]
     return (f"The paper says: {FIGURES[name]}.",) if name in FIGURES else ()
+
+
+def _repeated(results: Results, setup: Setup) -> tuple[str, ...]:
+    """Say how far apart the repetitions of the cell in use are, in rows of the time when every panel had its own."""
+    spans = []
+    for dataset in results.datasets:
+        means = [found.mean for row in rows_in_use(results, setup, dataset) if (found := results.summary(row, dataset))]
+        if means and f"{min(means):.2f}" != f"{max(means):.2f}":
+            spans.append(f"{min(means):.2f} to {max(means):.2f} on {dataset.capitalize()}")
+    if not spans:
+        return ()
+    return (
+        "The value in use was run once for each parameter. On a GPU these repetitions of equal seeds differ by "
+        f"rounding, which training amplifies: their means range from {', from '.join(spans)}. Differences of that size "
+        "mean nothing.",
+    )
+
+
+def rows_in_use(results: Results, setup: Setup, dataset: str) -> list[str]:
+    """Return the rows whose settings are those of the data set's config: one in every panel that has its value."""
+    own = Task("accuracy", "in use", dataset, OURS, setup.ours(dataset)).cell
+    return [task.method for task in results.tasks if task.cell == own]
 
 
 def current(setup: Setup, sweep: Sweep, dataset: str) -> str:

@@ -56,8 +56,9 @@ def panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -
     """Return a figure and its axes (rows, columns), each of this size in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout=ConstrainedLayoutEngine(h_pad=0.08, w_pad=0.08))
     FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
+from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
+from nodewise.core.lock import FolderLock
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.data.graph import Graph
 from nodewise.reproduce import claims, datasets
@@ -61,11 +64,13 @@ class Runner:
         """Fill the cells that are missing, unless only tables are wanted, and write what the rows show."""
         tasks, ledger = experiment.plan(setup), experiment.ledger(self.output)
         grid = Grid(experiment.name, ledger, self.load, self.device, self.stack, self.until)
-        borrowed = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment))
-        jobs = grid.missing(tasks, setup.seeds)
         if measure:
-            self.say(f"{experiment.name}: {self._state(tasks, setup, jobs, borrowed)}")
-            grid.run(jobs, self.workers, self.progress)
+            with _locked(experiment.folder(self.output)):
+                borrowed = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment))
+                jobs = grid.missing(tasks, setup.seeds)
+                self.say(f"{experiment.name}: {self._state(tasks, setup, jobs, borrowed)}")
+                grid.run(jobs, self.workers, self.progress)
+        grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment))
         results = Results(tasks, ledger.read())
         folder, warning = experiment.folder(self.output), QUICK_WORDS if setup.quick else ""
         markdown = write_tables(folder, experiment.name, experiment.title, experiment.render(results, setup), warning)
@@ -76,8 +81,22 @@ class Runner:
         return Outcome(results.rows, markdown, left, failures)
 
     def run_datasets(self, setup: Setup) -> tuple[str, list[Row]]:
-        """Write Table 1 as the data sets are read; return it as Markdown, and its rows."""
-        tables = datasets.render([self.load(name) for name in setup.datasets])
+        """Write Table 1 as the data sets are read; return it as Markdown, and its rows.
+
+        A data set that cannot be read, such as one to be downloaded where there is no network, is left out of the
+        table, which says so; it is an error if there is no other.
+        """
+        graphs, reasons = [], dict[str, InputError]()
+        for name in setup.datasets:
+            try:
+                graphs.append(self.load(name))
+            except InputError as error:
+                reasons[name] = error
+        if not graphs:
+            raise next(iter(reasons.values()))
+        for name, reason in reasons.items():
+            self.say(f"{name} is left out: {reason}")
+        tables = datasets.render(graphs, left_out=tuple(reasons))
         folder = self.output / "datasets"
         markdown = write_tables(folder, "datasets", "Table 1: the data sets", tables)
         return markdown, _write_csv(folder / "datasets.csv", tables[0])
@@ -100,9 +119,20 @@ class Runner:
                 yield from other.ledger(self.output).read()
 
     def _state(self, tasks: Sequence[Task], setup: Setup, jobs: Sequence[Job], borrowed: int) -> str:
-        cells, left = len(tasks) * setup.runs, sum(len(job.seeds) for job in jobs)
+        cells, left = len({task.cell for task in tasks}) * setup.runs, sum(len(job.seeds) for job in jobs)
         copied = f", {borrowed} of them measured by another experiment" if borrowed else ""
         return f"{cells - left} of {cells} cells are there{copied}; {left} to run"
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep a second process out, which would measure the same cells once more."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FolderLock(folder, what="this experiment")
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _has_settings(setup: Setup, dataset: str) -> bool:

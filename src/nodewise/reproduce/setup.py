@@ -76,9 +76,7 @@ class Setup:
         """Refuse `methods` that are no rows of the experiment."""
         for name in self.methods or ():
             if name not in rows:
-                raise InputError(
-                    f"--methods: no row {name!r} in this experiment{did_you_mean(name, rows)}; it has {', '.join(rows)}"
-                )
+                raise InputError(f"--methods: no row {name!r} in this experiment{did_you_mean(name, rows)}")
 
     def _committed(self, name: str) -> Settings:
         return config.load_toml(Settings, self.configs / name) if self.configs is not None else Settings()

@@ -2,45 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nodewise.core.files import atomic_write
 from nodewise.evaluation.paired import PairedDifference
 from nodewise.evaluation.summary import Summary
+from nodewise.reproduce.latex import PACKAGES, latex_notes, latex_table
 
 EMPTY = "–"
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "[": "{[}",  # after a line's end a bracket would be an option of the line break
-    "]": "{]}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "α": r"$\alpha$",
-    "τ": r"$\tau$",
-    "±": r"$\pm$",
-    "−": r"$-$",
-    "×": r"$\times$",
-    "²": r"$^2$",
-    "–": "--",
-    "č": r"\v{c}",
-    "ć": r"\'c",
-    "ä": r"\"a",
-    "ö": r"\"o",
-    "ü": r"\"u",
-}
+_CODE = re.compile(r"(`[^`]+`)")
 
 
 @dataclass(frozen=True)
@@ -62,26 +36,8 @@ class Table:
         return "\n".join([f"**{_markdown(self.caption)}**", "", *lines, *([""] if notes else []), *notes]) + "\n"
 
     def latex(self, label: str) -> str:
-        """Return the table for LaTeX, in the style of the package booktabs."""
-        columns = "l" * self.numbers + "r" * (len(self.header) - self.numbers)
-        lines = [" & ".join(map(escape_latex, row)) + r" \\" for row in (self.header, *self.rows)]
-        return "\n".join(
-            [
-                r"\begin{table}[htbp]",
-                r"\centering",
-                rf"\caption{{{escape_latex(self.caption)}}}\label{{{label}}}",
-                rf"\begin{{tabular}}{{{columns}}}",
-                r"\toprule",
-                lines[0],
-                r"\midrule",
-                *lines[1:],
-                r"\bottomrule",
-                r"\end{tabular}",
-                *(rf"\par\footnotesize {escape_latex(note)}" for note in self.notes),
-                r"\end{table}",
-                "",
-            ]
-        )
+        """Return the table for LaTeX, without its notes."""
+        return latex_table(self.caption, self.header, self.rows, numbers=self.numbers, label=label)
 
 
 def noted(tables: Sequence[Table], notes: Sequence[str]) -> list[Table]:
@@ -89,28 +45,39 @@ def noted(tables: Sequence[Table], notes: Sequence[str]) -> list[Table]:
     return [*tables[:-1], *(replace(last, notes=(*last.notes, *notes)) for last in tables[-1:])]
 
 
-def escape_latex(text: str) -> str:
-    """Return text that LaTeX prints as it is."""
-    return "".join(_LATEX.get(letter, letter) for letter in text)
-
-
 def _markdown(text: str) -> str:
+    """Return text that Markdown prints as it is; words in back-quotes are code."""
+    parts = _CODE.split(text.replace("\n", " "))
+    return "".join(_escaped(part) if i % 2 == 0 else part.replace("|", "\\|") for i, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
     for letter in ("\\", "|", "*", "_", "<", "`"):
         text = text.replace(letter, "\\" + letter)
-    return text.replace("\n", " ")
+    return text
 
 
 def write_tables(folder: Path, name: str, title: str, tables: Sequence[Table], warning: str = "") -> str:
     """Write NAME.md and NAME.tex; return the Markdown."""
     head = [f"# {title}", *([f"**{warning}**"] if warning else [])]
     markdown = "\n\n".join([*head, *(table.markdown() for table in tables)])
-    comment = [f"% {title}", *([f"% {warning}"] if warning else []), r"% needs \usepackage{booktabs}", ""]
-    latex = "\n".join([*comment, *(table.latex(f"tab:{name}-{i}") for i, table in enumerate(tables, start=1))])
+    comment = [f"% {title}", *([f"% {warning}"] if warning else []), rf"% needs \usepackage{{{PACKAGES}}}", ""]
+    latex = "\n".join([*comment, *_latex_of_all(name, tables)])
     folder.mkdir(parents=True, exist_ok=True)
     for ending, text in (("md", markdown), ("tex", latex)):
         with atomic_write(folder / f"{name}.{ending}") as temporary:
             temporary.write_text(text, encoding="utf-8")
     return markdown
+
+
+def _latex_of_all(name: str, tables: Sequence[Table]) -> Iterator[str]:
+    """Yield the tables, and notes where there are some; they hold for every table since the last notes."""
+    first = 1
+    for place, table in enumerate(tables, start=1):
+        yield table.latex(f"tab:{name}-{place}")
+        if table.notes:
+            yield latex_notes(table.notes, f"tab:{name}-{first}", f"tab:{name}-{place}")
+            first = place + 1
 
 
 def mean(summary: Summary | None, digits: int = 2) -> str:
@@ -146,8 +113,9 @@ def gap(summary: Summary | None, value: float | None) -> str:
     return EMPTY if summary is None or value is None else f"{summary.mean - value:+.2f}"
 
 
-def interval(difference: PairedDifference | None) -> str:
+def interval(difference: PairedDifference | None, digits: int = 2) -> str:
     """Return a paired difference with its interval and its number of seeds."""
     if difference is None:
         return EMPTY
-    return f"{difference.mean:+.2f} [{difference.low:+.2f}, {difference.high:+.2f}] (n={difference.n})"
+    middle, low, high = (f"{value:+.{digits}f}" for value in (difference.mean, difference.low, difference.high))
+    return f"{middle} [{low}, {high}] (n={difference.n})"

@@ -12,6 +12,8 @@ from nodewise.core import config
 PROBE = "mvgrl"
 """The linear probe of every table (see `nodewise.evaluation.presets`)."""
 
+Cell = tuple[str, str, str]
+
 
 @dataclass(frozen=True)
 class Task:
@@ -41,6 +43,11 @@ class Task:
         """
         decisive = [self.kind, self.estimator, config.to_mapping(self.settings), PROBE]
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def cell(self) -> Cell:
+        """What is measured, whatever the row is called: rows of equal cells have equal numbers."""
+        return self.kind, self.dataset, self.config
 
     def key(self, seed: int) -> tuple[str, str, str, int, str]:
         """Return the key of the cell's row in a ledger."""
