@@ -1,7 +1,10 @@
+import math
+
 import pytest
 import torch
 from torch.nn.functional import cosine_similarity
 
+from nodewise.baselines.grace import GraceSettings
 from nodewise.baselines.grace_loss import grace_loss
 
 
@@ -32,6 +35,15 @@ def test_loss_and_gradient_are_those_of_the_formula_whatever_the_block(block: in
     (3 * wanted).backward()
     for one, other in zip(fast, slow, strict=True):
         torch.testing.assert_close(one.grad, other.grad, rtol=1e-9, atol=1e-12)
+
+
+def test_the_lowest_temperature_stays_in_single_precision() -> None:
+    same = torch.ones(300, 4, requires_grad=True)
+    loss = grace_loss(same, same.detach(), GraceSettings(temperature=0.02).temperature)
+    loss.backward()
+    torch.testing.assert_close(loss.item(), math.log(599), rtol=1e-5, atol=0)
+    assert same.grad is not None
+    assert same.grad.isfinite().all()
 
 
 @pytest.mark.gpu

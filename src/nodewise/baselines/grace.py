@@ -62,7 +62,7 @@ class GraceSettings:
             self,
             dimension=(1, None),
             projection=(1, None),
-            temperature=(0.01, None),
+            temperature=(0.02, None),  # below, e^(1/τ) and its sums leave single precision
             epochs=(1, None),
             learning_rate=(0, None),
             weight_decay=(0, None),
