@@ -72,8 +72,8 @@ def convert_seconds(s: Sizes) -> float:
 
 
 def convert_memory(s: Sizes, budget: float = 2e9) -> float:
-    """Add up the budget, one copy of the ids with a hash table, their places, and the degrees."""
-    return budget + s.nodes * (2 * s.id_bytes + 8 + 8 + 8)
+    """Add up the budget, one copy of the ids, their places and the degrees, and hash tables at their largest."""
+    return budget + s.nodes * (s.id_bytes + 8 + 8 + 250)
 
 
 def training_memory(s: Sizes, evidence: bool = True) -> float:
@@ -92,8 +92,7 @@ def evidence_seconds(s: Sizes) -> float:
 
 def step_seconds(s: Sizes, alone: float) -> float:
     """One step: the draw and a few others are done by every rank in full, and then ranks talk."""
-    talk = sum(list(network_bytes(s).values())[:2]) / s.network
-    return alone * s.batch / 500 * (1 - SHARED_OUT + SHARED_OUT / s.ranks) + talk
+    return alone * s.batch / 500 * (1 - SHARED_OUT + SHARED_OUT / s.ranks) + talk_seconds(s)
 
 
 def machines(s: Sizes) -> int:
@@ -116,6 +115,12 @@ def network_bytes(s: Sizes) -> dict[str, float]:
         "vectors": 2 * 3 * share * s.batch * s.dimension * FLOAT,
         "rows_if_partitioned": 2 * share * s.batch / s.ranks * WALK_NODES * (s.features * FLOAT + 160),
     }
+
+
+def talk_seconds(s: Sizes) -> float:
+    """Gradients and vectors of a step over the network, the graph being on every machine."""
+    sent = network_bytes(s)
+    return (sent["gradients"] + sent["vectors"]) / s.network
 
 
 def embedding_seconds(s: Sizes) -> float:
@@ -153,7 +158,7 @@ def estimate(s: Sizes) -> dict[str, float]:
         "epoch_seconds_two_cores_a_rank": s.nodes / s.batch * step_seconds(s, STEP_ON_TWO_CORES),
         "epoch_seconds_a_gpu_a_rank": s.nodes / s.batch * step_seconds(s, STEP_ON_A_GPU),
         **{f"network_{name}_bytes_a_step": value for name, value in network_bytes(s).items()},
-        "network_seconds_a_step": sum(list(network_bytes(s).values())[:2]) / s.network,
+        "network_seconds_a_step": talk_seconds(s),
         "embedding_seconds": embedding_seconds(s),
         "embedding_disk_bytes": embedding_disk(s),
         "embedding_memory_bytes": embedding_memory(s),

@@ -186,3 +186,4 @@ def test_a_training_that_sees_few_of_the_nodes_says_so(nodewise: Nodewise, ring:
     assert "2 steps of 8 nodes visit 40.0% of the nodes; --set training.steps=5 is one pass over all" in said
     longer = ("--set", "training.steps=3", "--set", "training.batch_size=8")
     assert "visit" not in nodewise("embed", "edges.csv", "--features", "nodes.csv", "-o", "run", *longer).err
+    assert "visit" not in nodewise("embed", "edges.csv", "--method", "random", "-o", "drawn").err

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from tests.cli.conftest import SMALL
 
 Nodewise = Callable[..., Any]
 GRAPH = ("edges.csv", "--features", "nodes.csv")
@@ -75,6 +76,9 @@ def test_what_cannot_be_asked_for(refused: Callable[..., str], embedded: Callabl
     assert "there is nothing new" in refused(*command, "--new")
     assert "no node 'nobody'" in refused(*command, "--nodes", "wanted.csv")
     assert "same type" in refused(*command, "--nodes", "numbers.csv")
+    Path("nobody.csv").write_text("id\n")
+    for shards in ((), ("--shards",)):
+        assert "nobody.csv" in refused(*command, "--nodes", "nobody.csv", *shards)
     assert "exclude each other" in refused(*command, "--new", "--nodes", "wanted.csv")
     Path("out").mkdir()
     Path("out/letter").touch()
@@ -124,5 +128,11 @@ def test_features_in_another_order_are_refused(
     Path("turned.csv").write_text("".join(",".join([row[0], *row[:0:-1]]) + "\n" for row in rows))
     command = ("transform", run, "edges.csv", "-o", "out.parquet", "--quiet", "--features")
     assert "in another order ('e' where 'a' was)" in refused(*command, "turned.csv")
+    shared = [[*row, "team" if place == 0 else "red"] for place, row in enumerate(rows)]
+    Path("both.csv").write_text("".join(",".join(row) + "\n" for row in shared))
+    both = ("--features", "both.csv", "--labels", "both.csv", "--label-column", "team")
+    assert nodewise("embed", "edges.csv", *both, "-o", "labelled", *SMALL, "--quiet").code == 0
+    labelled = ("transform", "labelled", "edges.csv", "-o", "out.parquet", "--quiet", "--features")
+    assert "in another order" in refused(*labelled, "turned.csv")
     Path("renamed.csv").write_text(Path("nodes.csv").read_text().replace("id,a", "id,alpha"))
     assert nodewise(*command, "renamed.csv").code == 0

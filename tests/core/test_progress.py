@@ -75,6 +75,16 @@ def test_a_log_has_a_line_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> 
     ]
 
 
+def test_what_was_done_before_a_kill_is_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.1, 15.0, 30.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    with redirect_stderr(io.StringIO()) as log, LogProgress().stage("training", total=20_000) as stage:
+        stage.advance(19_000)
+        stage.advance(45)
+        stage.advance(45)
+    assert log.getvalue() == "nodewise: training: 19,090 of 20,000, 3/s, 5 min left\n"
+
+
 def test_a_log_without_a_total_has_no_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 50.0])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))

@@ -6,6 +6,7 @@ import pytest
 from nodewise.core.errors import InputError
 from nodewise.data.graph import Split
 from nodewise.evaluation.probe import linear_probe
+from nodewise.report import classes
 from nodewise.report.classes import confusion, predict
 
 
@@ -47,10 +48,29 @@ def test_nodes_without_a_label_are_predicted_from_all_labels_and_not_counted(spl
     np.testing.assert_array_equal(found.predicted[unlabelled], truth[unlabelled])
     assert not np.isin(unlabelled, np.r_[found.counted, found.fitted]).any()
     assert "without a label" in found.meaning
-    # Labels of test nodes help to guess the unlabelled; the counted guesses must not profit from them.
     few = predict(vectors, labels, split, asked=unlabelled[:1])
     np.testing.assert_array_equal(np.flatnonzero(few.predicted < 0), unlabelled[1:])
-    np.testing.assert_array_equal(few.predicted[found.counted], found.predicted[found.counted])
+
+
+def test_labels_that_help_to_guess_the_unlabelled_do_not_help_the_counted() -> None:
+    generator = np.random.default_rng(0)
+    vectors = generator.normal(size=(300, 40)).astype(np.float32)  # nothing to learn: only a leak could be right
+    labels = generator.integers(0, 4, 300)
+    labels[250:] = -1
+    split = Split(np.arange(40), np.arange(40, 60), np.arange(60, 200))
+    found = predict(vectors, labels, split)
+    alone = linear_probe(vectors, labels, split)
+    np.testing.assert_array_equal(found.predicted[found.counted], alone.predictions[0][0, 0])
+    assert (found.predicted[found.counted] == labels[found.counted]).mean() < 0.45
+
+
+def test_a_rare_class_is_kept_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classes, "_MOST_TRAINING", 20)
+    labels = np.r_[np.arange(500) % 2, [2, 2, 2, -1, -1]]
+    centres = np.array([[0, 0], [0, 9], [9, 0], [9, 0]])  # the last, of label -1, is that of the rare class
+    vectors = (centres[labels] + np.random.default_rng(0).normal(size=(505, 2)) / 10).astype(np.float32)
+    for seed in range(5):
+        assert predict(vectors, labels, None, seed=seed).predicted[-2:].tolist() == [2, 2]
 
 
 def test_without_a_split_every_labelled_node_is_predicted_by_a_stranger() -> None:

@@ -68,6 +68,12 @@ def test_nodes_without_a_label_have_a_prediction_but_no_outcome(subject: Subject
     assert outcome["unknown"] == "no label to compare"
 
 
+def test_the_only_member_of_a_class_is_neither_right_nor_wrong(subject: Subject) -> None:
+    labels = np.where(np.arange(60) == 7, 3, subject.labels)
+    found = columns(contents(make_subject(labels=labels, class_names=("a", "b", "c", "hermit")), "pca"))
+    np.testing.assert_array_equal(unpacked(found["prediction"]["values"]) == 255, labels == 3)
+
+
 def test_clusters_are_as_many_as_classes_or_as_the_vectors_suggest(subject: Subject) -> None:
     assert columns(contents(subject, "pca"))["cluster"]["note"] == "k-means, k = 3, as many as classes."
     unlabelled = contents(make_subject(labels=None, class_names=()), "pca")

@@ -98,7 +98,7 @@ def parse_size(text: str) -> int:
     (1500, 1024)
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT])(I?)B?|B)?\s*", text.upper())
-    if match is None:
+    if match is None or len(match[1]) > 20:
         raise InputError(f"--memory {text!r} is no size; write a number and a unit, such as 500MB, 2G or 2GiB")
     number, letter, binary = match.groups(default="")
     return int(float(number) * (1024 if binary else 1000) ** _UNITS.find(letter or "B"))

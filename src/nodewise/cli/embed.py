@@ -110,10 +110,10 @@ def embed(
     with joined(device) as (team, device):
         options = _training_options(card, resume, checkpoint_every, any_memory, quiet or team.rank > 0, team)
         if team.rank > 0:
-            _assist(card, load_graph(source, quiet=True), settings, seed, device, **options)
+            _assist(card, load_graph(source, quiet=True, verify=True), settings, seed, device, **options)
             return
         with staged(output) as run:
-            data = load_graph(source, quiet, verify=True)  # a byte changed on the disk would be learnt
+            data = load_graph(source, quiet, verify=True)
             finished = resume and not run.checkpoints() and _is_finished(RunFolder(output), card, settings, seed, data)
             if team.largest(int(finished)):
                 say(f"{output} is finished already", quiet)
@@ -195,10 +195,9 @@ def train(
     """
     from nodewise.cli.labels import unlabelled, write_labels
     from nodewise.core.progress import for_terminal
-    from nodewise.data.feature_names import feature_names
     from nodewise.data.fingerprint import fingerprint
 
-    if hasattr(settings, "training"):
+    if "checkpoints" in options:  # the methods without them train on the whole graph, or not at all
         _say_if_few_are_visited(graph.num_nodes, settings.training, quiet)
     run.clear(keep_checkpoints="checkpoints" in options)
     model = card.load()(settings=settings, seed=seed, device=device)
@@ -214,7 +213,7 @@ def train(
             "edges": graph.num_edges,
             "features": graph.num_features,
             "sha256": fingerprint(graph),
-            "feature_names": feature_names(source.features, source.tables.id_column),
+            "feature_names": source.feature_names(),
             "source": source.record(),
         },
         embeddings={"nodes": nodes, "dimensions": dimensions},

@@ -48,6 +48,16 @@ class GraphSource:
         columns = asdict(self.edges) | asdict(self.tables)
         return found | {name: value for name, value in columns.items() if value is not None}
 
+    def feature_names(self) -> tuple[str, ...]:
+        """Return what the file of features calls them; nothing if it does not say."""
+        from nodewise.data.feature_names import feature_names
+        from nodewise.data.label_table import label_column_names
+
+        aside: tuple[str, ...] = ()
+        if self.features is not None and self.features == self.labels:
+            aside = label_column_names(self.features, self.tables.label_column, self.tables.id_column)
+        return feature_names(self.features, self.tables.id_column, aside)
+
     @classmethod
     def recorded(cls, record: Mapping[str, Any], data_dir: Path | None = None) -> GraphSource:
         """Return the source that `record` described; a folder of data sets given now comes before the one then."""

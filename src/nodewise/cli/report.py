@@ -193,9 +193,7 @@ def read_subject(
 
 def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
     """Return the features where they are few, under the names their file gives them."""
-    from nodewise.data.feature_names import feature_names
     from nodewise.report.attributes import feature_columns
 
-    source = folder.read_environment().get("graph", {}).get("source", {})
-    path = Path(source["features"]) if "features" in source else None
-    return feature_columns(graph, feature_names(path, source.get("id_column")))
+    names = folder.read_environment().get("graph", {}).get("feature_names", ())
+    return feature_columns(graph, tuple(map(str, names)))

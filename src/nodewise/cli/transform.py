@@ -127,7 +127,9 @@ def _wanted(nodes: Path | None, run: RunFolder, graph: Graph) -> NodeIds:
     from nodewise.data.parquet import ParquetColumns
 
     if nodes is not None:
-        return read_ids(nodes)
+        if len(found := read_ids(nodes)) == 0:
+            raise InputError(f"{nodes}: holds no ids; there is nothing to embed")
+        return found
     file = ParquetColumns.open(run.embeddings)
     seen = NodeIds(file.read([file.names.index("id")]).keys[0], str(run.embeddings))
     fresh = graph.ids.to_arrow().filter(seen.positions(graph.ids, graph.name) < 0)

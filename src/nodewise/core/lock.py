@@ -37,6 +37,12 @@ class FolderLock:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()}\n".encode(), 0)
 
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
     def release(self) -> None:
         """Let others in."""
         # Removed while still held: whoever has opened the old file meanwhile finds that it is no longer in the folder.

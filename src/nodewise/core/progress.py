@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_OF_RESTORING = 1.0  # what comes sooner was done before a kill, and says nothing about the speed
 
 
 class Stage(Protocol):
@@ -108,14 +109,16 @@ class _SilentStage:
 
 class _LineStage:
     def __init__(self, description: str, total: int | None) -> None:
-        self._description, self._total, self._done = description, total, 0
+        self._description, self._total, self._done, self._restored = description, total, 0, 0
         self._begun = self._told = time.monotonic()
 
     def advance(self, steps: int = 1, **values: float) -> None:
         self._done += steps
-        if (now := time.monotonic()) - self._told < _SECONDS_BETWEEN_LINES:
+        if (now := time.monotonic()) - self._begun < _SECONDS_OF_RESTORING:
+            self._restored = self._done
+        if now - self._told < _SECONDS_BETWEEN_LINES:
             return
-        self._told, speed = now, self._done / (now - self._begun)
+        self._told, speed = now, (self._done - self._restored) / (now - self._begun)
         parts = [f"{self._done:,}" if self._total is None else f"{self._done:,} of {self._total:,}", _speed(speed)]
         if self._total is not None and speed:
             parts.append(f"{duration((self._total - self._done) / speed)} left")

@@ -60,10 +60,8 @@ def _locked(target: RunFolder) -> Iterator[None]:
         lock = FolderLock(target.path)
     except OSError as error:
         raise InputError(f"{target.path}: cannot make the run folder: {error.strerror}") from None
-    try:
+    with lock:
         yield
-    finally:
-        lock.release()
 
 
 def _refuse_planted(hidden: Path) -> None:

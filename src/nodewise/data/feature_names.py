@@ -11,7 +11,7 @@ from nodewise.data.formats import format_of, open_columns
 from nodewise.data.keys import id_column
 
 
-def feature_names(path: Path | None, id_name: str | None = None) -> tuple[str, ...]:
+def feature_names(path: Path | None, id_name: str | None = None, leave_out: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the names of a file's columns of features; none where it has no names, or cannot have any."""
     if path is None or not path.is_file() or (kind := format_of(path)) not in ("text", "parquet"):
         return ()
@@ -20,7 +20,7 @@ def feature_names(path: Path | None, id_name: str | None = None) -> tuple[str, .
         return ()
     key = id_column(file, id_name)[0]
     others = (name for i, name in enumerate(file.names) if i != key)
-    return tuple(name for name in others if simplified(name) not in CLASS_NAMES)
+    return tuple(name for name in others if name not in leave_out and simplified(name) not in CLASS_NAMES)
 
 
 def require_same_order(path: Path, found: Sequence[str], expected: Sequence[str]) -> None:

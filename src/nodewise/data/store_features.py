@@ -90,9 +90,9 @@ class SpilledColumns:
 
     def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
         """Read the keys into memory, which grow with the nodes only, and the numbers into a mapped file."""
-        at_once = self._columns or len(numbers)
+        at_once = self._columns or max(len(numbers), 1)
         turns = [numbers[start : start + at_once] for start in range(0, len(numbers), at_once)]
-        if len(turns) == 1:
+        if len(turns) <= 1:
             return self._read(keys, numbers, self._spill, "reading features")
         paths = [self._spill.with_suffix(f".{turn}") for turn in range(len(turns))]
         read = [

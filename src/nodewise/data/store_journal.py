@@ -86,7 +86,7 @@ class Staging:
 
     @property
     def begun(self) -> bool:
-        """Whether a step is done."""
+        """Whether any step is done."""
         return bool(self._done)
 
     @contextmanager

@@ -105,7 +105,8 @@ def convert(
     """Write the store of the graph that `read_graph` would read.
 
     An edge list in text or Parquet is converted in bounded memory and, after a kill, goes on where it was when
-    called again in the same way; `say` is told so. Other files are read as a whole, as their formats ask for.
+    called again in the same way; `say` is told so, and Ctrl-C is `Paused` once there is something to go on from. Other
+    files are read as a whole, as their formats ask for.
     """
     if (kind := format_of(task.path)) not in ("text", "parquet"):
         graph = read_graph(task.path, features=task.features, labels=task.labels, **dict(task.columns))

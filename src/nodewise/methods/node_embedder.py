@@ -170,7 +170,8 @@ class NodeEmbedder:
     ) -> Sharded:
         """Embed all nodes of a graph, whatever its size, or some, into a folder of Parquet files, in bounded memory.
 
-        After a kill the same call goes on where it was. The processes of a team share the work.
+        After a kill the same call goes on where it was; Ctrl-C is `Paused` once there is something to go on from. The
+        processes of a team share the work.
         """
         encoder, seeds = self._applied_to(graph)
         return embed_to_shards(encoder, graph, self.settings, seeds, Path(folder), progress, team, nodes)

@@ -141,7 +141,9 @@ def _by_all_labels(
 ) -> np.ndarray:
     """Return the classes of nodes whose label is unknown, by the classifier of `nodewise classify`."""
     if len(known) > _MOST_TRAINING:
-        known = np.random.default_rng(seed).permutation(known)[:_MOST_TRAINING]
+        order = np.random.default_rng(seed).permutation(known)
+        rare = np.unique(labels[order], return_index=True)[1]  # one of each class, however few it has
+        known = np.union1d(order[:_MOST_TRAINING], order[rare])
     rows = np.concatenate([known, wanted])
     return classify_unlabelled(vectors[rows], labels[rows], _MOST_ITERATIONS)[1]
 

@@ -129,11 +129,12 @@ def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Co
 
 def _outcomes(labels: np.ndarray, guess: Predictions) -> Column:
     """Whether each node was given its own class; of those that were fitted on, nothing can be said."""
-    codes = np.where(labels < 0, -1, guess.predicted == labels)
+    alone = np.isin(labels, np.flatnonzero(np.bincount(labels[labels >= 0]) == 1))  # no classifier can know its class
+    codes = np.where((labels < 0) | alone, -1, guess.predicted == labels)
     codes[guess.fitted] = 2
     names = ("wrong", "right", "used for fitting")
     used = names if len(guess.fitted) else names[:2]
-    note = "Right: the predicted label is the node's own. Scores, under Classes, count test nodes only."
+    note = "Right: the predicted label is the node's own, be it a validation or a test node; Classes counts test nodes."
     if not len(guess.fitted):
         note = "Right: the predicted label is the node's own, which the probe had not seen."
     return categories("prediction", codes, used, unknown="no label to compare", note=note)

@@ -126,8 +126,8 @@ NOTES: dict[str, str] = {
     "geniepath": (
         "The variant GeniePath-lazy on features of length one. One setting for all data sets, chosen by validation "
         "accuracy among 21 on Cora and 5 on Citeseer, 2 to 4 seeds each. On Pubmed it falls short; of 23 others tried "
-        "there, 2 seeds each, none has a higher validation accuracy than its 75.9 (features as they come: 76.7). Seeds "
-        "differ by 2 to 3 points."
+        "there, 2 seeds each, none has a higher validation accuracy than its 75.9; with features as they come it has "
+        "76.7. Seeds differ by 2 to 3 points."
     ),
     "jknet": (
         "The paper of JK-Net has no numbers on this split (it draws 60/20/20 at random). Of 13 settings tried on "

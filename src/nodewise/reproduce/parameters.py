@@ -123,7 +123,7 @@ def _repeated(results: Results, setup: Setup) -> tuple[str, ...]:
     if not spans:
         return ()
     return (
-        "The value in use was run once for each parameter. On a GPU these repetitions of equal seeds differ by "
+        "Some values in use were run once for each parameter. On a GPU these repetitions of equal seeds differ by "
         f"rounding, which training amplifies: their means range from {', from '.join(spans)}. Differences of that size "
         "mean nothing.",
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,7 +64,10 @@ class Runner:
         tasks, ledger = experiment.plan(setup), experiment.ledger(self.output)
         grid = Grid(experiment.name, ledger, self.load, self.device, self.stack, self.until)
         if measure:
-            with _locked(experiment.folder(self.output)):
+            folder = experiment.folder(self.output)
+            folder.mkdir(parents=True, exist_ok=True)
+            # A second process would measure the same cells once more.
+            with FolderLock(folder, what="this experiment"):
                 borrowed = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment))
                 jobs = grid.missing(tasks, setup.seeds)
                 self.say(f"{experiment.name}: {self._state(tasks, setup, jobs, borrowed)}")
@@ -122,17 +124,6 @@ class Runner:
         cells, left = len({task.cell for task in tasks}) * setup.runs, sum(len(job.seeds) for job in jobs)
         copied = f", {borrowed} of them measured by another experiment" if borrowed else ""
         return f"{cells - left} of {cells} cells are there{copied}; {left} to run"
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep a second process out, which would measure the same cells once more."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(folder, what="this experiment")
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _has_settings(setup: Setup, dataset: str) -> bool:
