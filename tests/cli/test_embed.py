@@ -187,3 +187,12 @@ def test_a_training_that_sees_few_of_the_nodes_says_so(nodewise: Nodewise, ring:
     longer = ("--set", "training.steps=3", "--set", "training.batch_size=8")
     assert "visit" not in nodewise("embed", "edges.csv", "--features", "nodes.csv", "-o", "run", *longer).err
     assert "visit" not in nodewise("embed", "edges.csv", "--method", "random", "-o", "drawn").err
+
+
+def test_a_run_without_its_vectors_is_not_finished(nodewise: Nodewise, ring: Path) -> None:
+    command = ("embed", "edges.csv", "--features", "nodes.csv", "-o", "run", *SMALL, "--resume")
+    assert nodewise(*command).code == 0
+    assert "finished already" in nodewise(*command).err
+    Path("run/embeddings.parquet").unlink()
+    assert "finished already" not in nodewise(*command).err
+    assert Path("run/embeddings.parquet").is_file()

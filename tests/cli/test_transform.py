@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import SMALL
 
+from nodewise.methods import sharded
+
 Nodewise = Callable[..., Any]
 GRAPH = ("edges.csv", "--features", "nodes.csv")
 
@@ -136,3 +138,32 @@ def test_features_in_another_order_are_refused(
     assert "in another order" in refused(*labelled, "turned.csv")
     Path("renamed.csv").write_text(Path("nodes.csv").read_text().replace("id,a", "id,alpha"))
     assert nodewise(*command, "renamed.csv").code == 0
+
+
+def test_inputs_are_not_written_over(refused: Callable[..., str], embedded: Callable[..., Path]) -> None:
+    run = embedded("run")
+    assert "is one of the inputs" in refused("transform", run, *GRAPH, "-o", "nodes.csv")
+    assert "is one of the inputs" in refused("classify", run, "--labels", "labels.csv", "-o", "labels.csv")
+    assert "is one of the inputs" in refused("report", run, "--attributes", "nodes.csv", "-o", "nodes.csv")
+    assert "end in .parquet" in refused("transform", run, *GRAPH, "-o", "vectors.csv")
+
+
+def test_new_nodes_without_the_old_edges_are_pointed_out(
+    nodewise: Nodewise, embedded: Callable[..., Path], grown: Path
+) -> None:
+    run, rest = embedded("run"), ("--features", "more_nodes.csv", "--new", "-o", "new.parquet")
+    Path("few.csv").write_text("source,target\nnew_1,paper_3\nnew_2,paper_4\n")
+    said = nodewise("transform", run, "few.csv", *rest).err
+    assert "only 2 of the run's 40 nodes have edges here" in said
+    assert "edges here" not in nodewise("transform", run, "more_edges.csv", *rest).err
+
+
+def test_shards_say_that_they_go_on(
+    nodewise: Nodewise, embedded: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, command = embedded("run"), ("transform", "run", *GRAPH, "--shards", "-o", "vectors")
+    with monkeypatch.context() as patch:
+        patch.setattr(sharded, "write_shard", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert "the same command goes on" in nodewise(*command).err
+    assert run.is_dir()
+    assert "going on after" in nodewise(*command).err

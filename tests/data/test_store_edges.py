@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 from nodewise.core.errors import InputError
 from nodewise.core.progress import SilentProgress
 from nodewise.data import store_edges
+from nodewise.data.columns import SOURCE_NAMES, TARGET_NAMES
+from nodewise.data.edgelist import read_edge_list
 from nodewise.data.formats import open_columns
 from nodewise.data.ids import NodeIds
 from nodewise.data.store_edges import number_edges, sort_edges
@@ -137,3 +140,15 @@ def test_work_that_was_killed_goes_on_with_the_batch_it_was_at(tmp_path: Path, m
     again, batches, _ = numbered(path, staging(tmp_path / "again"))
     assert (again, batches) == (whole, 3)
     assert done == [ROWS] * 3, "the first batch is not done again"
+
+
+@pytest.mark.parametrize("rows", [3, 2 * ROWS])
+@pytest.mark.parametrize("end", ["", "a,b\n", "employee,z\n"])
+def test_a_first_line_that_may_name_the_columns_is_pointed_out(tmp_path: Path, rows: int, end: str) -> None:
+    path = tmp_path / "edges.csv"
+    words = ["".join("abcdefghij"[int(digit)] for digit in str(i)) for i in range(rows + 1)]
+    path.write_text("employee,colleague\n" + "".join(f"{a},{b}\n" for a, b in pairwise(words)) + end)
+    file = open_columns(path, "text", (SOURCE_NAMES, TARGET_NAMES))
+    _, _, notes = number_edges(file, staging(tmp_path), 1, QUIET, None, None)
+    assert any("two ids that occur nowhere else" in note for note in notes) == (not end.startswith("employee"))
+    assert read_edge_list(file).notes[: len(notes)] == notes

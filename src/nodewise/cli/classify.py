@@ -27,6 +27,7 @@ from nodewise.cli.common import (
     load_settings,
     print_json,
     read_vectors,
+    refuse_overwriting,
     use_threads,
 )
 from nodewise.cli.graphs import GraphSource, load_graph
@@ -84,6 +85,7 @@ def classify(
     """
     if output.suffix.lower() not in (".parquet", ".csv"):
         raise InputError(f"{output}: the format is not clear; let the name end in .parquet or .csv")
+    refuse_overwriting(output, run_or_graph, features, labels, config)
     if method is None:
         given = {"--features": features, "--config": config, "--set": set, "--threads": threads}
         for option in (name for name, value in given.items() if value):

@@ -137,6 +137,13 @@ def use_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
+def refuse_overwriting(output: Path, *inputs: Path | str | None) -> None:
+    """Refuse to write a result over one of the files it is made from."""
+    for given in inputs:
+        if given is not None and output.exists() and Path(given).exists() and output.samefile(given):
+            raise InputError(f"{output}: is one of the inputs; give the output another name")
+
+
 def say(message: str, quiet: bool = False) -> None:
     """Print a line for the person at the terminal, on stderr, so that stdout holds results only."""
     if not quiet:

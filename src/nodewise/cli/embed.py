@@ -166,7 +166,7 @@ def _is_finished(run: RunFolder, card: Card, settings: Any, seed: int, graph: Gr
     """Return whether the run there is the one asked for; another one is not to be replaced by resuming."""
     from nodewise.training.identity import difference, identity
 
-    if not run.config.is_file():
+    if not run.config.is_file() or not run.embeddings.is_file():
         return False
     about = run.read_environment()
     earlier = {name: about.get(name) for name in ("method", "seed")} | {"graph": about.get("graph", {}).get("sha256")}

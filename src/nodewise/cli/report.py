@@ -20,6 +20,7 @@ from nodewise.cli.common import (
     TableColumns,
     examples,
     print_json,
+    refuse_overwriting,
     say,
 )
 from nodewise.cli.graphs import GraphSource
@@ -124,6 +125,7 @@ def write_report(
         raise InputError(f"unknown projection {projection!r}{did_you_mean(projection, PROJECTIONS)}")
     folder = RunFolder.open(run)
     page = output or folder.report
+    refuse_overwriting(page, labels_file, attributes_file, *((source.graph, source.features) if source else ()))
     if not page.parent.is_dir():  # told before anything takes time
         raise InputError(f"cannot write {page}: the folder {page.parent} does not exist; create it first")
     subject = read_subject(

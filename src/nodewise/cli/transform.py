@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,8 @@ from nodewise.cli.common import (
     TableColumns,
     examples,
     print_json,
+    refuse_overwriting,
+    say,
 )
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
@@ -89,17 +92,24 @@ def transform(
         raise InputError("--nodes and --new exclude each other; give one of them")
     if launched() and not shards:
         raise InputError("several processes can only embed into shards; add --shards, or start it without torchrun")
+    refuse_overwriting(output, graph, features, nodes)
+    if not shards and output.suffix.lower() not in ("", ".parquet"):
+        raise InputError(f"{output}: vectors are written as Parquet; let the name end in .parquet")
     by_parts = hasattr(method, "transform_to_shards")
     if not by_parts and (nodes is not None or new or shards):
         raise InputError(f"{run}: a run of {card.name} embeds whole graphs only; leave out the option")
     model = method.load(folder.path, device=device, **({"embeddings": False} if by_parts else {}))
     if features is not None:
         _require_same_order(features, tables, folder)
-    data = load_graph(GraphSource(graph, features, None, data_dir, edges, tables), quiet, verify=shards)
-    some = _wanted(nodes, folder, data) if nodes is not None or new else None
+    data = load_graph(
+        GraphSource(graph, features, None, data_dir, edges, tables), quiet, verify=nodes is None and not new
+    )
+    some = _wanted(nodes, folder, data, quiet) if nodes is not None or new else None
     if shards:
         with joined(device) as (team, model.device):
-            facts = model.transform_to_shards(data, output, for_terminal(quiet or team.rank > 0), team, some)._asdict()
+            silent = quiet or team.rank > 0
+            told = partial(say, quiet=silent)
+            facts = model.transform_to_shards(data, output, for_terminal(silent), team, some, told)._asdict()
         if team.rank > 0:
             return
     else:
@@ -121,9 +131,10 @@ def _require_same_order(features: Path, tables: TableColumns, run: RunFolder) ->
     require_same_order(features, feature_names(features, tables.id_column), [str(name) for name in known])
 
 
-def _wanted(nodes: Path | None, run: RunFolder, graph: Graph) -> NodeIds:
+def _wanted(nodes: Path | None, run: RunFolder, graph: Graph, quiet: bool) -> NodeIds:
     """Return the ids in a file or, without one, those of the graph that the run has no vectors for."""
     from nodewise.data.ids import NodeIds
+    from nodewise.data.messages import count
     from nodewise.data.parquet import ParquetColumns
 
     if nodes is not None:
@@ -135,6 +146,11 @@ def _wanted(nodes: Path | None, run: RunFolder, graph: Graph) -> NodeIds:
     fresh = graph.ids.to_arrow().filter(seen.positions(graph.ids, graph.name) < 0)
     if len(fresh) == 0:
         raise InputError(f"{run.path}: has a vector for every node of {graph.name}; there is nothing new to embed")
+    places = graph.ids.positions(seen)
+    linked = int((graph.degrees[places[places >= 0]] > 0).sum())
+    if linked < len(seen) / 2:
+        few = f"only {linked:,} of the run's {count(len(seen), 'node')} have edges here"
+        say(f"{few}; vectors of new nodes depend on them, so give old and new edges together", quiet)
     return NodeIds.from_distinct(fresh)
 
 

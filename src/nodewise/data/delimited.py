@@ -195,7 +195,9 @@ class TextColumns:
             except UnicodeDecodeError:
                 return not_utf8(self.path, number, line)
             except csv.Error:
-                return InputError(f"{where}: the quotes do not match: {excerpt(line)}; close or double them")
+                return InputError(
+                    f"{where}: the quotes do not match: {excerpt(line)}; close or double them, on the same line"
+                )
             if len(values) != width:
                 return InputError(
                     f"{where}: {count(len(values), 'column')} where {width} are expected: {excerpt(line)}; "

@@ -18,6 +18,7 @@ from nodewise.data.columns import (
 from nodewise.data.edges import DIRECTED, Edges
 from nodewise.data.encode import encode
 from nodewise.data.id_types import first_missing, id_kind, require_same_kind
+from nodewise.data.ids import NodeIds
 from nodewise.data.messages import excerpt, listing
 
 
@@ -66,16 +67,21 @@ def read_edge_list(file: ColumnFile, source: str | None = None, target: str | No
     check_ends(file, plan, columns)
     columns = file.settle(columns)
     ids, sources, targets = encode(columns)
-    if not file.has_names and ids.kind == "string" and _first_stands_alone(sources, targets):
-        notes.append(
-            f"{file.path.name}: {file.beginning}, two ids that occur nowhere else; if these are column names, "
-            "say so with --header"
-        )
+    if _first_stands_alone(sources, targets):
+        notes += suspected_names(file, ids)
     edges = Edges(ids, sources, targets, (*notes, DIRECTED))
     if plan.weight is None:
         return edges
     name = excerpt(file.names[plan.weight])
     return edges.weighted(weights[:, 0], lambda row: f"{file.path}, {file.place(row)}, {name}")
+
+
+def suspected_names(file: ColumnFile, ids: NodeIds) -> tuple[str, ...]:
+    """Say that the first line, whose ids occur nowhere else, may name the columns; numbers never do."""
+    if file.has_names or ids.kind != "string":
+        return ()
+    where = f"{file.path.name}: {file.beginning}"
+    return (f"{where}, two ids that occur nowhere else; if these are column names, say so with --header",)
 
 
 def _first_stands_alone(sources: npt.NDArray[Any], targets: npt.NDArray[Any]) -> bool:

@@ -81,7 +81,8 @@ def label_columns(file: ColumnFile, label_name: str | None, key_name: str | None
     others = [i for i in range(len(file.names)) if i not in (key, split)]
     if len(others) != 1:
         raise InputError(
-            f"{file.path}: which column holds the labels ({listing(file.names)})? call it 'label', or name it"
+            f"{file.path}: which column holds the labels ({listing(file.names)})? call it 'label', or name it with "
+            "--label-column"
         )
     return others[0], split
 

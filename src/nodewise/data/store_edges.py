@@ -22,7 +22,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress
 from nodewise.data.adjacency import Adjacency
 from nodewise.data.columns import ColumnFile, Columns
-from nodewise.data.edgelist import EdgePlan, check_ends, plan_edges
+from nodewise.data.edgelist import EdgePlan, check_ends, plan_edges, suspected_names
 from nodewise.data.edges import DIRECTED, Edges
 from nodewise.data.encode import encode
 from nodewise.data.ids import NodeIds
@@ -49,13 +49,15 @@ def number_edges(
     size = min(max(memory // _BYTES_A_ROW, _LEAST_ROWS), _MOST_ROWS)
     notes: tuple[str, ...] = ()
     known: Any = None
-    row, batches, weighted, absent = 0, 0, False, 0
+    first: list[int] = []
+    row, batches, weighted, absent, again = 0, 0, False, 0, 0
     with progress.stage("reading edges", file.num_rows) as bar:
         for batch in file.batches(plan.ends, plan.numbers, size):
-            done = staging.step(f"edges {batches}", _numbering(file, plan, staging, known, batch, row, batches))
+            done = staging.step(f"edges {batches}", _numbering(file, plan, staging, known, batch, first, row, batches))
             fresh = _read_column(staging / f"ids-{batches}.arrow")
             known = fresh if known is None else pa.concat_arrays([known, fresh])
             weighted, absent = weighted or done["weighted"], absent + done["absent"]
+            first, again = first or done["first"], again + done["again"]
             notes, rows = batch.notes, len(batch.keys[0])
             row, batches = row + rows, batches + 1
             bar.advance(rows)
@@ -65,7 +67,9 @@ def number_edges(
         raise InputError(f"{count(len(known), 'node')} are too many: at most {_MOST_NODES:,} can be numbered")
     # Text is settled only now: whether all of it is written as integers, the distinct ids can tell.
     ids = file.settle([pa.chunked_array([known])])[0].combine_chunks()
-    return NodeIds.from_distinct(ids), batches, (*notes, *plan.notes, DIRECTED, *_weight_notes(weighted, absent))
+    numbered = NodeIds.from_distinct(ids)
+    alone = suspected_names(file, numbered) if row > 1 and not again else ()
+    return numbered, batches, (*notes, *plan.notes, *alone, DIRECTED, *_weight_notes(weighted, absent))
 
 
 def sort_edges(
@@ -99,9 +103,20 @@ def sort_edges(
 
 
 def _numbering(
-    file: ColumnFile, plan: EdgePlan, staging: Staging, known: Any, batch: Columns, row: int, number: int
+    file: ColumnFile,
+    plan: EdgePlan,
+    staging: Staging,
+    known: Any,
+    batch: Columns,
+    first: list[int],
+    row: int,
+    number: int,
 ) -> Callable[[], dict[str, Any]]:
-    """Return the step that numbers one batch, which begins at `row`, after the ids already `known`."""
+    """Return the step that numbers one batch, which begins at `row`, after the ids already `known`.
+
+    `first` are the ends of the file's first edge, of which the step counts how often they come again; none are known
+    when it is the first itself.
+    """
 
     def work() -> dict[str, Any]:
         columns = batch.keys
@@ -118,6 +133,9 @@ def _numbering(
         else:
             place, fresh = np.arange(len(ids)), values
         edges, weighted = Edges(ids, place[sources], place[targets]), False
+        ends = first or [int(edges.sources[0]), int(edges.targets[0])]
+        others = slice(0 if first else 1, None)
+        again = sum(int(np.isin(column[others], ends).sum()) for column in (edges.sources, edges.targets))
         if plan.weight is not None:
             weights, name = batch.numbers[:, 0], excerpt(file.names[plan.weight])
             edges = edges.weighted(weights, lambda i: f"{file.path}, {file.place(row + i)}, {name}")
@@ -126,7 +144,8 @@ def _numbering(
         pairs = np.stack([edges.sources, edges.targets]).astype(np.int32, copy=False)
         with (staging / f"pairs-{number}.bin").open("wb") as stream:
             write_array(stream, pairs)
-        return {"weighted": weighted, "absent": len(sources) - len(edges.sources)}
+        found = {"weighted": weighted, "absent": len(sources) - len(edges.sources)}
+        return {**found, "first": ends, "again": again}
 
     return work
 

@@ -17,6 +17,7 @@ from nodewise.core.runs import RunFolder
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
 from nodewise.data.ids import NodeIds
+from nodewise.data.store_journal import Say
 from nodewise.data.validate import require_features
 from nodewise.encoders.build import build_encoder
 from nodewise.encoders.encoder import Encoder
@@ -167,6 +168,7 @@ class NodeEmbedder:
         progress: Progress | None = None,
         team: Alone | None = None,
         nodes: NodeIds | None = None,
+        say: Say = lambda message: None,
     ) -> Sharded:
         """Embed all nodes of a graph, whatever its size, or some, into a folder of Parquet files, in bounded memory.
 
@@ -174,7 +176,7 @@ class NodeEmbedder:
         processes of a team share the work.
         """
         encoder, seeds = self._applied_to(graph)
-        return embed_to_shards(encoder, graph, self.settings, seeds, Path(folder), progress, team, nodes)
+        return embed_to_shards(encoder, graph, self.settings, seeds, Path(folder), progress, team, nodes, say)
 
     def _applied_to(self, graph: Graph) -> tuple[Encoder, torch.Tensor]:
         """Return the encoder and the seeds on the device, once it is sure that they can embed the graph."""

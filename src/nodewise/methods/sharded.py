@@ -25,6 +25,7 @@ from nodewise.data.fingerprint import fingerprint
 from nodewise.data.graph import Graph
 from nodewise.data.ids import NodeIds
 from nodewise.data.shards import MANIFEST, Shard, has_shards, shard_name, write_manifest, write_shard
+from nodewise.data.store_journal import Say
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.methods import layerwise
@@ -59,11 +60,12 @@ def embed_to_shards(
     progress: Progress | None = None,
     team: Alone | None = None,
     nodes: NodeIds | None = None,
+    say: Say = lambda message: None,
 ) -> Sharded:
     """Embed every node with the first run's encoder; called again in the same way, it does only what is left.
 
     The processes of a team, each of which calls this, write shards in turn. With `nodes`, only those are embedded,
-    from what each shard's nodes see of the graph.
+    from what each shard's nodes see of the graph. `say` is told whether work is gone on with or begun again.
     """
     if folder.exists() and not has_shards(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: exists and does not hold vectors in shards; name a new or empty folder")
@@ -77,7 +79,7 @@ def embed_to_shards(
     rounds.append([f"shard {start}" for start in starts])
     bars = progress or SilentProgress()
     with (
-        shared_staging(team, folder, _task(encoder, graph, wanted, settings, seeds), rounds) as staging,
+        shared_staging(team, folder, _task(encoder, graph, wanted, settings, seeds), rounds, say) as staging,
         closing(FileBuffers(graph.num_nodes, width, staging.path)) as buffers,
         bars.stage("embedding", passes * len(ids)) as bar,
     ):

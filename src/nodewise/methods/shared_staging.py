@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.core.errors import InputError
-from nodewise.data.store_journal import Staging, staged
+from nodewise.data.store_journal import Say, Staging, staged
 from nodewise.training.distributed import Alone
 from nodewise.training.processes import losses_in_words
 from nodewise.training.shared_checkpoints import require_same
@@ -78,11 +78,11 @@ class SharedStaging:
 
 @contextmanager
 def shared_staging(
-    team: Alone, target: Path, task: Mapping[str, Any], rounds: Sequence[Sequence[str]]
+    team: Alone, target: Path, task: Mapping[str, Any], rounds: Sequence[Sequence[str]], say: Say = lambda message: None
 ) -> Iterator[SharedStaging]:
     """Yield the staging folder of `target`, kept by rank 0; processes with another task are refused."""
     if team.size > 1:
         require_same(team, {name: value for name, value in task.items() if name != "boot"})
-    own = staged(target, task, "these vectors", durable=False) if team.rank == 0 else nullcontext()
+    own = staged(target, task, "these vectors", durable=False, say=say) if team.rank == 0 else nullcontext()
     with own as staging, losses_in_words():
         yield SharedStaging(team, staging, rounds)
