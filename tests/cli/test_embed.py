@@ -196,3 +196,19 @@ def test_a_run_without_its_vectors_is_not_finished(nodewise: Nodewise, ring: Pat
     Path("run/embeddings.parquet").unlink()
     assert "finished already" not in nodewise(*command).err
     assert Path("run/embeddings.parquet").is_file()
+
+
+def test_a_strategy_that_keeps_nothing_is_pointed_out(
+    nodewise: Nodewise, ring: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("nothing.py").write_text(
+        "from nodewise.sampling.pairs import PairSets, Strategy\n\n\n"
+        "class Nothing(Strategy):\n"
+        "    def __call__(self, candidates):\n"
+        "        return PairSets(candidates.scores > 1e9)\n"
+    )
+    monkeypatch.syspath_prepend(str(ring))
+    command = ("embed", "edges.csv", "--features", "nodes.csv", "-o", "run", *SMALL)
+    said = nodewise(*command, "--set", "sampling.strategy=nothing:Nothing").err
+    assert "100% of the queries had no negatives" in said
+    assert "no negatives" not in nodewise(*command).err

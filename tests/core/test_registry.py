@@ -37,6 +37,11 @@ def test_a_name_gives_its_object(registry: Registry[Any]) -> None:
     assert registry.get("ordered") is OrderedDict
 
 
+def test_ones_own_is_told_from_registered_names(registry: Registry[Any]) -> None:
+    registry.register("a:b", "collections:deque")
+    assert [registry.is_own(name) for name in ("mine:Own", "ordered", "a:b", "nonesuch")] == [True, False, False, False]
+
+
 def test_names_keep_their_order(registry: Registry[Any]) -> None:
     assert registry.names() == ("ordered", "broken")
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.reproduce.planted import SMALL, load, row, small_setup
+from tests.reproduce.planted import CPU, SMALL, load, row, small_setup
 
 from nodewise.core.errors import InputError
 from nodewise.methods.catalogue import METHODS
-from nodewise.reproduce import datasets, figure, inductive, parameters, strategies, table2
+from nodewise.reproduce import datasets, figure, inductive, parameters, strategies, table2, tables
 from nodewise.reproduce.experiments import EXPERIMENTS
 from nodewise.reproduce.paper_values import DATASETS, OURS, PLAIN, TABLE2
 from nodewise.reproduce.results import Results
+from nodewise.reproduce.run import Runner
 from nodewise.reproduce.setup import Setup
 from nodewise.reproduce.task import Task
 from nodewise.sampling.strategies import STRATEGIES
@@ -153,6 +155,85 @@ def test_strategies_are_paired_with_all(tmp_path: Path) -> None:
     (table,) = strategies.render(filled(tasks, score), setup)
     assert "| adaptive | 72.50 | 0.71 | 2 | +2.00 [+2.00, +2.00] (n=2) | gain | 0.250 |" in table.markdown()
     assert "| all | 70.50 | 0.71 | 2 | – | – | 0.250 |" in table.markdown()
+
+
+OWN = """
+from nodewise.sampling.pairs import PairSets, Strategy
+class Middle(Strategy):
+    def __call__(self, candidates):
+        return PairSets((candidates.scores < candidates.scores.mean()) & ~candidates.own)
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file of a strategy of the user's own, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    path = tmp_path / "mine_nodewise_test.py"
+    path.write_text(OWN)
+    yield path
+    sys.modules.pop(path.stem, None)
+
+
+def test_a_strategy_of_ones_own_is_a_row_like_others(tmp_path: Path, own: Path) -> None:
+    setup = small_setup(tmp_path, methods=("mine_nodewise_test:Middle", "all"))
+    outcome = Runner(tmp_path / "out", load, CPU).run(EXPERIMENTS["strategies"], setup)
+    assert (outcome.missing, outcome.failures, len(outcome.rows)) == (0, [], 4)
+    tasks = strategies.plan(setup)
+    (table,) = strategies.render(Results(tasks, outcome.rows), setup)
+    plain, mine = table.rows
+    assert (plain[0], mine[0]) == ("all", "mine_nodewise_test:Middle")
+    assert "(n=2)" in mine[4], "paired on both seeds"
+    assert all(cell != tables.EMPTY for cell in mine)
+    assert "kept no negative" not in outcome.markdown
+    assert (tmp_path / "out" / "strategies" / "strategies.png").exists()
+
+
+def test_rows_of_ones_own_class_do_not_stand_for_a_changed_one(tmp_path: Path, own: Path) -> None:
+    setup = small_setup(tmp_path, methods=("all", "mine_nodewise_test:Middle"))
+    plain, mine = strategies.plan(setup)
+    own.write_text(OWN + "\n# changed")
+    plain_again, changed = strategies.plan(setup)
+    assert plain_again.config == plain.config
+    assert changed.config != mine.config
+
+
+def test_ones_own_class_is_refused_before_anything_is_measured(tmp_path: Path, own: Path) -> None:
+    for source, said in (
+        ("", "has no strategy 'Middle'"),
+        ("Middle = 3", "not a class derived from"),
+        (
+            OWN + "    def __init__(self, settings): 1 / 0",
+            r"failed at mine_nodewise_test.py, line 6: ZeroDivisionError",
+        ),
+    ):
+        sys.modules.pop(own.stem, None)
+        own.write_text(source)
+        with pytest.raises(InputError, match=said):
+            strategies.plan(small_setup(tmp_path, methods=("all", "mine_nodewise_test:Middle")))
+
+
+def test_other_experiments_have_no_such_rows(tmp_path: Path, own: Path) -> None:
+    with pytest.raises(InputError, match="no row 'mine_nodewise_test:Middle'"):
+        table2.plan(small_setup(tmp_path, methods=("mine_nodewise_test:Middle",)))
+    assert own.stem not in sys.modules
+
+
+def test_a_strategy_without_negatives_is_told(tmp_path: Path, own: Path) -> None:
+    own.write_text(OWN.replace("(candidates.scores < candidates.scores.mean())", "candidates.own"))
+    setup = small_setup(tmp_path, methods=("all", "mine_nodewise_test:Middle"))
+    outcome = Runner(tmp_path / "out", load, CPU).run(EXPERIMENTS["strategies"], setup)
+    assert (outcome.missing, outcome.failures) == (0, [])
+    assert "mine\\_nodewise\\_test:Middle kept no negative of nearly all queries of Citeseer" in outcome.markdown
+    assert "all kept no negative" not in outcome.markdown
+
+
+def test_a_node_that_is_its_own_negative_is_told(tmp_path: Path, own: Path) -> None:
+    own.write_text(OWN.replace("& ~candidates.own", "| candidates.own"))
+    setup = small_setup(tmp_path, methods=("mine_nodewise_test:Middle",), runs=1)
+    (failure,) = Runner(tmp_path / "out", load, CPU).run(EXPERIMENTS["strategies"], setup).failures
+    assert "strategy mine_nodewise_test:Middle has queries' own nodes among their negatives" in failure["error"]
 
 
 def test_new_nodes_beside_the_usual_numbers(tmp_path: Path) -> None:

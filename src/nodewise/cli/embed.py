@@ -202,6 +202,7 @@ def train(
     run.clear(keep_checkpoints="checkpoints" in options)
     model = card.load()(settings=settings, seed=seed, device=device)
     model.fit(unlabelled(graph), run=run, progress=for_terminal(quiet), **options)
+    _say_if_few_had_negatives(run, quiet)
     model.save(run.path)
     nodes, dimensions = model.embeddings_.vectors.shape
     run.write_environment(
@@ -228,6 +229,13 @@ def _say_if_few_are_visited(nodes: int, training: Any, quiet: bool) -> None:
     if visits < nodes / 2:
         whole = f"--set training.steps={-(-nodes // batch)} is one pass over all"
         say(f"{training.steps} steps of {batch} nodes visit {visits / nodes:.1%} of the nodes; {whole}", quiet)
+
+
+def _say_if_few_had_negatives(run: RunFolder, quiet: bool) -> None:
+    """Tell that training had next to nothing to learn from, which neither the loss nor the vectors show."""
+    empty = [record["empty"] for record in run.read_metrics() if record.get("empty") is not None]
+    if empty and (share := sum(empty) / len(empty)) > 0.95:
+        say(f"{share:.0%} of the queries had no negatives, so training learnt next to nothing; see sampling.*", quiet)
 
 
 def summarise(run: RunFolder) -> dict[str, Any]:

@@ -9,13 +9,19 @@ from nodewise.cli.common import DataDir, Json, Quiet, examples, first_line, prin
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples("strategies", "embed citeseer -o runs/hard --set sampling.strategy=hard"))(strategies)
+    tries = examples(
+        "strategies",
+        "embed citeseer -o runs/hard --set sampling.strategy=hard",
+        "reproduce strategies --quick --methods all,mine:Middle -o quick",
+    )
+    app.command(epilog=tries)(strategies)
 
 
 def strategies(data_dir: DataDir = None, json: Json = False, quiet: Quiet = False) -> None:
     """List the ways to choose negatives.
 
-    Select one with --set sampling.strategy=NAME; a class of your own is named as module:Class.
+    Select one with --set sampling.strategy=NAME; a class of your own is named as module:Class, and its module lies in
+    the current folder. 'reproduce strategies --methods all,module:Class' compares it with others on equal seeds.
     """
     from nodewise.sampling.strategies import STRATEGIES
 

@@ -31,6 +31,10 @@ class Registry(Generic[T]):
         """Return the registered names in the order of registration."""
         return tuple(self._targets)
 
+    def is_own(self, name: str) -> bool:
+        """Whether `name` is the user's own ``module:attribute``."""
+        return name not in self._targets and ":" in name
+
     def get(self, name: str) -> T:
         """Return what `name` stands for: a registered name or the user's own ``module:attribute``.
 
@@ -39,7 +43,7 @@ class Registry(Generic[T]):
         if name in self._targets:
             module, _, attribute = self._targets[name].partition(":")
             return cast(T, getattr(import_module(module), attribute))
-        if ":" in name:
+        if self.is_own(name):
             if isinstance(name, FileText):
                 raise InputError(
                     f"the {self.kind} {name[:60]!r} would load code, and only a file of settings names it; "

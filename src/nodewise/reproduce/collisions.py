@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.core.errors import InputError
 from nodewise.data.graph import Graph
 from nodewise.evaluation.collision import CollisionCounts, count_collisions
 from nodewise.methods.embed import embed_nodes
@@ -93,6 +94,11 @@ def _record(sights: list[Sights], candidates: Candidates, pairs: PairSets, label
     for run, sight in enumerate(sights):
         query, key = labels[candidates.query_nodes[run]], labels[candidates.key_nodes[run]]
         kept = pairs.negatives[run]
+        if (kept & candidates.own[run]).any():
+            raise InputError(
+                f"strategy {learner.settings.sampling.strategy} has queries' own nodes among their negatives; "
+                "leave out candidates.own"
+            )
         sight.counts += count_collisions(query, key, ~candidates.own[run], kept)
         sight.weight.append(same_class_weight(query, key, kept, pairs, run))
         sight.negatives.append(float(kept.sum(-1).double().mean()))

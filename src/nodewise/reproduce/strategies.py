@@ -11,9 +11,13 @@ from nodewise.reproduce.plot_gains import draw_gains
 from nodewise.reproduce.results import Results, paired
 from nodewise.reproduce.setup import Setup
 from nodewise.reproduce.task import Task
-from nodewise.sampling.strategies import STRATEGIES
+from nodewise.sampling.own import source_hash
+from nodewise.sampling.settings import SamplingSettings
+from nodewise.sampling.strategies import STRATEGIES, build_strategy
 
 PLAIN = "all"
+
+_HARDLY_ANY = 0.05  # negatives a query, on average: at least 95% of the queries had none
 
 NOTES_BELOW = (
     SPLIT_NOTE,
@@ -27,8 +31,9 @@ NOTES_BELOW = (
 
 
 def plan(setup: Setup) -> list[Task]:
-    """Return the cells' tasks: every strategy under the full method's config."""
-    names = STRATEGIES.names()
+    """Return the cells' tasks: every strategy, and the user's own that are named, under the full method's config."""
+    own = tuple(name for name in setup.methods or () if STRATEGIES.is_own(name))
+    names = (*STRATEGIES.names(), *own)
     setup.check_methods(names)
     tasks = []
     for dataset in setup.datasets:
@@ -36,18 +41,40 @@ def plan(setup: Setup) -> list[Task]:
         for name in names:
             if setup.wants(name):
                 settings = replace(base, sampling=replace(base.sampling, strategy=name))
-                tasks.append(Task("strategy", name, dataset, OURS, settings))
+                code = _own_code(settings.sampling) if name in own else ()
+                tasks.append(Task("strategy", name, dataset, OURS, settings, code=code))
     return tasks
 
 
 def render(results: Results, setup: Setup) -> list[tables.Table]:
     """Return one table for each data set, with notes below the last."""
-    return tables.noted([_table(results, dataset) for dataset in results.datasets], NOTES_BELOW)
+    shown = [_table(results, dataset) for dataset in results.datasets]
+    return tables.noted(shown, (*NOTES_BELOW, *_without_negatives(results)))
 
 
 def draw(results: Results, setup: Setup, folder: Path) -> list[Path]:
     """Draw the paired gains over `all`."""
-    return draw_gains(results, setup, folder / "strategies", STRATEGIES.names(), PLAIN, kind="strategy")
+    return draw_gains(results, setup, folder / "strategies", results.methods, PLAIN, kind="strategy")
+
+
+def _own_code(sampling: SamplingSettings) -> tuple[str, ...]:
+    """Refuse a class that cannot be built before anything is measured; return the hash of its file."""
+    build_strategy(sampling)
+    return (source_hash(STRATEGIES.get(sampling.strategy)),)
+
+
+def _without_negatives(results: Results) -> list[str]:
+    """Return a note for each row whose accuracy is that of an encoder that has hardly been trained."""
+    notes = []
+    for dataset in results.datasets:
+        for name in results.methods:
+            kept = results.summary(name, dataset, "negatives", "strategy")
+            if kept is not None and kept.mean < _HARDLY_ANY:
+                notes.append(
+                    f"{name} kept no negative of nearly all queries of {dataset.capitalize()}: training had next to "
+                    "nothing to learn from, and the row says little about the strategy."
+                )
+    return notes
 
 
 def _table(results: Results, dataset: str) -> tables.Table:

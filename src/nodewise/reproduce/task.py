@@ -26,6 +26,7 @@ class Task:
         estimator: name of the method in `nodewise methods`, whatever the row is called.
         settings: the method's settings, a dataclass.
         more: further columns of the row that are known before it is measured.
+        code: hashes of the user's own code that the settings name.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Task:
     estimator: str
     settings: Any
     more: tuple[tuple[str, str], ...] = ()
+    code: tuple[str, ...] = ()
 
     @property
     def config(self) -> str:
@@ -41,7 +43,7 @@ class Task:
 
         Rows with another hash were measured under other settings or another protocol and never stand for this cell.
         """
-        decisive = [self.kind, self.estimator, config.to_mapping(self.settings), PROBE]
+        decisive = [self.kind, self.estimator, config.to_mapping(self.settings), PROBE, *self.code]
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:12]
 
     @property

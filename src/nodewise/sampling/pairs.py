@@ -13,6 +13,8 @@ from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.settings import SamplingSettings
 from nodewise.views.topology import Topology
 
+Evidence = Literal["none", "embedding", "consensus"]
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -90,11 +92,10 @@ class PairSets:
 class Strategy:
     """A negative-sampling idea: from candidates to pair sets, without gradient and without labels.
 
-    A strategy of your own is a subclass, or any class with these attributes, selected as `module:Class`. It is
-    built with the sampling settings.
+    A strategy of your own is a subclass, selected as `module:Class`. It is built with the sampling settings.
     """
 
-    evidence: Literal["none", "embedding", "consensus"] = "none"
+    evidence: Evidence = "none"
     """Whether `Candidates.seen` and `.members` are wanted, and from where: they cost extra work."""
 
     def __init__(self, settings: SamplingSettings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nodewise.core.registry import Registry
+from nodewise.sampling.own import OwnStrategy
 from nodewise.sampling.pairs import Strategy
 from nodewise.sampling.settings import SamplingSettings
 
@@ -17,4 +18,7 @@ STRATEGIES.register("quantile", "nodewise.sampling.quantile:SimilarityQuantile")
 
 def build_strategy(settings: SamplingSettings) -> Strategy:
     """Build the strategy that `settings.strategy` names."""
-    return STRATEGIES.get(settings.strategy)(settings)
+    chosen = STRATEGIES.get(settings.strategy)
+    if STRATEGIES.is_own(settings.strategy):
+        return OwnStrategy(settings.strategy, chosen, settings)
+    return chosen(settings)
