@@ -15,6 +15,8 @@ import pytest
 from PIL import Image
 from tests.report.conftest import HOSTILE, LONG, make_subject
 
+from nodewise.data.embeddings import Embeddings
+from nodewise.data.ids import NodeIds
 from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
 from nodewise.report.coordinates import coordinates
@@ -124,7 +126,7 @@ def test_another_colour_changes_map_and_legend(reader: Reader) -> None:
 
 def test_every_column_can_be_coloured_by(reader: Reader) -> None:
     names = reader.page.locator("#colour option").all_text_contents()
-    assert names == ["label", "predicted label", "prediction", "cluster", "degree", "age", "<u>city</u>"]
+    assert names == ["label", "predicted label", "prediction right?", "cluster", "degree", "age", "<u>city</u>"]
 
 
 def test_a_category_can_be_brought_forward(reader: Reader) -> None:
@@ -358,6 +360,129 @@ def test_curves_name_their_steps_and_do_not_magnify_noise(browser: Any, tmp_path
     heights = sorted({float(text) for text in texts if text.startswith(("28", "29", "30", "31"))} - {300.0})
     assert heights[0] < 29.5
     assert heights[-1] > 30.5
+    other.context.close()
+
+
+def test_a_matrix_of_long_names_has_the_width_it_needs(browser: Any, tmp_path: Path) -> None:
+    names = tuple(
+        f"{word} methods of learning" for word in ("Neural", "Genetic", "Symbolic", "Bayesian", "Deep", "Lazy")
+    )
+    labels = np.repeat(np.arange(6), 10)
+    write_page(contents(make_subject(labels=labels, class_names=names), "pca"), tmp_path / "matrix.html")
+    other = Reader(browser, tmp_path / "matrix.html")
+    panels = other.page.locator(".classes .panel")
+    for width, stacked in ((1280, True), (1680, False)):
+        other.page.set_viewport_size({"width": width, "height": 800})
+        for box in other.page.locator(".classes .scroll").all():
+            assert box.evaluate("(element) => element.scrollWidth <= element.clientWidth"), width
+        matrix, scores = (panels.nth(i).bounding_box() for i in (0, 1))
+        assert (scores["y"] > matrix["y"]) is stacked
+    # Where there is too little room for any arrangement, the table moves and its title stays.
+    other.page.set_viewport_size({"width": 390, "height": 800})
+    title = panels.first.locator("h3")
+    before = title.bounding_box()
+    assert (
+        other.page.locator(".scroll").first.evaluate("(element) => (element.scrollLeft = 60) && element.scrollLeft")
+        == 60
+    )
+    assert title.bounding_box()["x"] == before["x"]
+    assert title.text_content() == "Confusion matrix"
+    other.context.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("chloe dup", "Chloé Dupont"),
+        ("CHLOÉ", "Chloé Dupont"),
+        ("lukasz", "Łukasz Weiß"),
+        ("weiss", "Łukasz Weiß"),
+        ("soren", "Søren"),
+        ("zoé", "Zoé"),
+        ("Zoe", "Zoe"),
+        ("Zoé", "Zoé"),
+    ],
+)
+def test_search_does_not_ask_for_accents(accented: Reader, typed: str, found: str) -> None:
+    accented.search(typed)
+    assert accented.heading() == found
+
+
+@pytest.fixture(scope="module")
+def accented(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    names = ["Chloé Dupont", "Łukasz Weiß", "Søren", "Zoé", "Zoe", *(f"node_{i}" for i in range(5, 60))]
+    embeddings = Embeddings(NodeIds(names), make_subject().embeddings.vectors)
+    path = tmp_path_factory.mktemp("accents") / "report.html"
+    write_page(contents(make_subject(embeddings=embeddings, graph=None), "pca"), path)
+    reader = Reader(browser, path)
+    yield reader
+    reader.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_wrong_predictions_stand_out_and_lie_on_top(browser: Any, tmp_path: Path, theme: str) -> None:
+    # Two places; the first node lies below 29 of another class, so that it is given theirs. The last has no label.
+    place = np.repeat([0, 1, 2], [30, 29, 1])
+    labels = np.where(np.arange(60) == 0, 1, np.where(place == 2, -1, place))
+    embeddings = replace(make_subject().embeddings, vectors=np.eye(3, 8, dtype="f4")[place])
+    write_page(contents(make_subject(embeddings=embeddings, labels=labels), "pca"), tmp_path / "wrong.html")
+    other = Reader(browser, tmp_path / "wrong.html", color_scheme=theme)
+    other.page.select_option("#colour", label="prediction right?")
+    rows = other.page.locator("#legend button")
+    assert rows.all_text_contents() == ["wrong1", "right58", "no label to compare1"]
+    swatches = [
+        swatch.evaluate("(element) => getComputedStyle(element).backgroundColor")
+        for swatch in rows.locator(".swatch").all()
+    ]
+    wrong, right, faint = ([int(value) for value in re.findall(r"\d+", colour)] for colour in swatches)
+    ground = [255, 255, 255] if theme == "light" else [0x1A, 0x20, 0x29]
+    assert wrong[0] > wrong[2] + 100  # warm
+    assert right[2] > right[0]  # calm
+    distances = [np.abs(np.subtract(colour, ground)).sum() for colour in (wrong, right, faint)]
+    assert distances[0] > 1.2 * distances[1] > 2 * distances[2]
+    picture = np.asarray(other.picture("#map"), int)
+    for colour in (wrong, right):
+        assert (np.abs(picture - colour).max(-1) < 30).sum() >= 10, colour
+    other.context.close()
+
+
+def test_cosines_have_the_decimals_that_tell_neighbours_apart(browser: Any, tmp_path: Path) -> None:
+    subject = make_subject()
+    spread = np.random.default_rng(0).normal(size=(60, 8))
+    crowded = np.where(np.arange(8) == 0, 200, spread)  # all of them nearly in one direction
+    equal = np.eye(8)[np.arange(60) % 2]
+    for vectors, decimals in ((equal, (3,)), (spread, (3, 4)), (crowded, (6,))):
+        embeddings = replace(subject.embeddings, vectors=vectors.astype("f4"))
+        write_page(contents(make_subject(embeddings=embeddings, graph=None), "pca"), tmp_path / "cosines.html")
+        other = Reader(browser, tmp_path / "cosines.html")
+        other.search("node_30")
+        shown = other.page.locator("#details .neighbours .count").all_text_contents()
+        assert len(shown) == 10
+        assert len({len(cosine) for cosine in shown}) == 1
+        assert len(shown[0]) - len("0.") in decimals
+        if vectors is not equal:
+            assert len(set(shown)) >= 8
+        other.context.close()
+
+
+def test_a_long_legend_says_how_much_is_further_down(browser: Any, reader: Reader, tmp_path: Path) -> None:
+    assert reader.page.locator("#legend .more").is_hidden()
+    town = guessed("town", [f"town {i % 18}" for i in range(60)])
+    write_page(contents(make_subject(attributes=(town,)), "pca"), tmp_path / "legend.html")
+    other = Reader(browser, tmp_path / "legend.html")
+    other.page.select_option("#colour", label="town")
+    more = other.page.locator("#legend .more")
+    assert re.fullmatch(r"↓ [4-8] more", more.text_content())
+    other.page.locator("#legend ul").evaluate("(list) => (list.scrollTop = list.scrollHeight)")
+    other.page.wait_for_selector("#legend .more >> text=the end")
+    other.context.close()
+
+
+def test_on_a_telephone_the_maps_title_is_one_line(reader: Reader, browser: Any) -> None:
+    other = Reader(browser, Path(reader.address.removeprefix("file://")), viewport={"width": 390, "height": 800})
+    assert other.page.locator("#projection").bounding_box()["height"] < 30
+    assert other.page.locator("#projection").evaluate("(title) => title.scrollWidth <= title.clientWidth")
+    assert other.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     other.context.close()
 
 

@@ -57,6 +57,36 @@ def test_dates_with_something_else_among_them_are_not(odd: str) -> None:
     assert (column.kind, set(column.names)) == ("category", {"2020-02-29", odd})
 
 
+def test_decimal_commas_are_numbers() -> None:
+    column = guessed("height", ["1,25", "-0,5", None, "3"])
+    assert column.kind == "number"
+    np.testing.assert_array_equal(column.values, np.array([1.25, -0.5, np.nan, 3], np.float32))
+    assert guessed("grade", ["10,0", "9,0", "10,0"]).names == ("9,0", "10,0")
+
+
+@pytest.mark.parametrize("odd", ["1.5", "1,2,3", "a", ","])
+def test_commas_with_something_else_among_them_are_no_numbers(odd: str) -> None:
+    column = guessed("height", ["1,25", odd])
+    assert (column.kind, column.note) == ("category", "")
+
+
+def test_commas_that_may_part_thousands_are_said() -> None:
+    column = guessed("salary", ["1,250", "900", "12,000"])
+    assert column.kind == "category"
+    assert column.note.startswith("Numbers whose comma may stand before thousands or decimals are coloured as")
+
+
+def test_dates_whose_order_nobody_can_tell_are_said() -> None:
+    assert guessed("born", ["22/07/1967", "01/02/1970"]).dates
+    few = guessed("born", ["01/02/1970", "02/01/1970"])
+    assert (few.kind, few.note) == (
+        "category",
+        "Dates that are not ISO are coloured as categories, not in their order.",
+    )
+    many = guessed("born", [f"01/02/{year}" for year in range(1950, 1990)])
+    assert (many.kind, many.note) == ("text", "Dates that are not ISO are shown, not coloured.")
+
+
 @pytest.mark.parametrize("values", [[], [None, None], ["", None]])
 def test_a_column_of_nothing(values: list[object]) -> None:
     column = guessed("empty", values)

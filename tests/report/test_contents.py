@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def test_only_the_test_nodes_of_a_split_are_scored(subject: Subject) -> None:
     split = Split(np.sort(order[:30]), np.sort(order[30:40]), np.sort(order[40:]))
     found = contents(make_subject(split=split), "pca")
     assert found["classes"]["counted"] == "20 nodes"
-    prediction = columns(found)["prediction"]
+    prediction = columns(found)["prediction right?"]
     assert unpacked(prediction["names"]) == ["wrong", "right", "used for fitting"]
     values = unpacked(prediction["values"])
     np.testing.assert_array_equal(np.flatnonzero(values == 2), split.train)
@@ -61,7 +62,7 @@ def test_only_the_test_nodes_of_a_split_are_scored(subject: Subject) -> None:
 def test_nodes_without_a_label_have_a_prediction_but_no_outcome(subject: Subject) -> None:
     labels = np.where(np.arange(60) % 7 == 0, -1, subject.labels)
     found = columns(contents(make_subject(labels=labels), "pca"))
-    predicted, outcome = (found[name] for name in ("predicted label", "prediction"))
+    predicted, outcome = (found[name] for name in ("predicted label", "prediction right?"))
     assert (unpacked(predicted["values"]) < 3).all()
     assert "without a label" in predicted["note"]
     np.testing.assert_array_equal(unpacked(outcome["values"]) == 255, labels < 0)
@@ -71,7 +72,19 @@ def test_nodes_without_a_label_have_a_prediction_but_no_outcome(subject: Subject
 def test_the_only_member_of_a_class_is_neither_right_nor_wrong(subject: Subject) -> None:
     labels = np.where(np.arange(60) == 7, 3, subject.labels)
     found = columns(contents(make_subject(labels=labels, class_names=("a", "b", "c", "hermit")), "pca"))
-    np.testing.assert_array_equal(unpacked(found["prediction"]["values"]) == 255, labels == 3)
+    np.testing.assert_array_equal(unpacked(found["prediction right?"]["values"]) == 255, labels == 3)
+
+
+def test_the_cosines_of_close_neighbours_keep_six_decimals() -> None:
+    generator = np.random.default_rng(0)
+    vectors = np.where(np.arange(8) == 0, 300, generator.normal(size=(60, 8))).astype("f4")
+    embeddings = replace(make_subject().embeddings, vectors=vectors)
+    for lists in ("neighbours", "adjacent"):
+        found = contents(make_subject(embeddings=embeddings), "pca")[lists]
+        nodes, angles = (unpacked(found[name]).reshape(60, -1) for name in ("nodes", "angles"))
+        unit = vectors / np.linalg.norm(vectors.astype("f8"), axis=1, keepdims=True)
+        exact = (unit[:, None] * unit[nodes]).sum(-1)
+        np.testing.assert_allclose(np.cos(angles / 65535 * np.pi)[nodes >= 0], exact[nodes >= 0], rtol=0, atol=5e-7)
 
 
 def test_clusters_are_as_many_as_classes_or_as_the_vectors_suggest(subject: Subject) -> None:

@@ -53,7 +53,7 @@ def read_attributes(path: Path, nodes: NodeIds, id_name: str | None = None) -> t
     columns = []
     for i, values in zip(chosen, _values(path, kind, file, chosen), strict=True):
         columns.append(guessed(file.names[i], [values[row] if row >= 0 else None for row in rows]))
-    return tuple(columns), notes
+    return tuple(columns), notes + _doubts(columns)
 
 
 def feature_columns(graph: Graph, names: tuple[str, ...] = ()) -> tuple[Column, ...]:
@@ -65,6 +65,15 @@ def feature_columns(graph: Graph, names: tuple[str, ...] = ()) -> tuple[Column, 
     if len(names) != graph.num_features:
         names = tuple(f"feature {i + 1}" for i in range(graph.num_features))
     return tuple(replace(numbers(name, dense[:, i]), origin="feature") for i, name in enumerate(names))
+
+
+def _doubts(columns: list[Column]) -> list[str]:
+    """Return why columns cannot colour the map that look as if they could; the others say so in the legend."""
+    silent = [column for column in columns if column.kind == "text" and column.note]
+    return [
+        f"{listing([repr(column.name) for column in silent if column.note == note])}: {note[0].lower()}{note[1:]}"
+        for note in dict.fromkeys(column.note for column in silent)
+    ]
 
 
 def _values(path: Path, kind: str, file: Any, chosen: list[int]) -> Iterator[list[Any]]:

@@ -6,16 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
+
+from nodewise.report.dates import looks_like_a_date, seconds_of_dates
 
 MOST_COLOURED = 20
 """Of more different values than this the most frequent have a colour of their own; the others share one."""
 
 UNKNOWN = -1
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})?")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Column:
         logarithmic: numbers whose colour follows their logarithm, such as degrees.
         dates: numbers that are seconds since 1970, shown as dates.
         coloured: how many of the categories, from the first on, have a colour of their own; None for all.
+        tones: names the page's style sheet has for the colours of the categories, where a colour should mean
+            something; the first category is drawn over the others. Empty for colours that only differ.
         unknown: what to call a missing value.
         note: what the reader should know of the values, in a sentence.
         origin: given beside the graph, read by training, or found in making the page.
@@ -42,6 +46,7 @@ class Column:
     logarithmic: bool = False
     dates: bool = False
     coloured: int | None = None
+    tones: tuple[str, ...] = ()
     unknown: str = "unknown"
     note: str = ""
     origin: Literal["attribute", "feature", "found"] = "attribute"
@@ -70,24 +75,28 @@ def guessed(name: str, values: Sequence[object]) -> Column:
     """Return a column as what it looks like: numbers, dates, categories, or texts if most values are different.
 
     None and empty strings are unknown. Whole numbers with few different values are categories: they are more
-    often codes of something than quantities. Of many categories the most frequent come first.
+    often codes of something than quantities. Of many categories the most frequent come first. A note says which
+    dates and numbers could not be told.
     """
     known = [value for value in values if value not in (None, "")]
-    parsed = _parsed(known)
+    texts = list(map(str, known))
+    parsed = _parsed(texts)
     distinct = set(known)
     few = len(distinct) <= 12 and all(float(number).is_integer() for number in parsed or ())
     if parsed is not None and not few:
         return numbers(name, _with_gaps(parsed, values))
-    if (moments := _moments(known)) is not None:
+    if (moments := seconds_of_dates(texts)) is not None:
         return Column(name, "number", _with_gaps(moments, values), dates=True)
     many = len(distinct) > MOST_COLOURED
     often = Counter(known) if many else Counter()
-    order = sorted(distinct, key=lambda value: (-often[value], parsed is None or float(str(value)), str(value)))
+    size = dict(zip(known, parsed or (), strict=False))
+    order = sorted(distinct, key=lambda value: (-often[value], size.get(value, 0), str(value)))
     place = {value: number for number, value in enumerate(order)}
     codes = np.array([UNKNOWN if value in (None, "") else place[value] for value in values], np.int64)
     # Values that hardly ever come twice are names, not groups: there is nothing to colour by.
     kind: Literal["category", "text"] = "text" if many and 2 * len(order) > len(known) else "category"
-    return Column(name, kind, codes, tuple(map(str, order)), coloured=MOST_COLOURED - 1 if many else None)
+    coloured = MOST_COLOURED - 1 if many else None
+    return Column(name, kind, codes, tuple(map(str, order)), coloured=coloured, note=_doubt(texts, kind))
 
 
 def distinct_names(columns: Sequence[Column]) -> tuple[Column, ...]:
@@ -112,21 +121,26 @@ def _with_gaps(parsed: Sequence[float], values: Sequence[object]) -> np.ndarray:
     return array
 
 
-def _moments(values: Sequence[object]) -> list[float] | None:
-    """Return ISO dates, with or without a time, as seconds since 1970; None if there are none or one is no date."""
-    texts = list(map(str, values))
-    if not texts or not all(map(_DATE.match, texts)):
-        return None
+def _parsed(texts: Sequence[str]) -> list[float] | None:
+    """Return the texts as numbers, with points or commas; None if there are none or one is something else."""
     try:
-        moments = [datetime.fromisoformat(text) for text in texts]
+        return [float(text) for text in texts] or None
     except ValueError:
+        pass
+    if not all(map(_DECIMAL_COMMA.fullmatch, texts)) or all(map(_THOUSANDS.fullmatch, texts)):
         return None
-    return [(moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() for moment in moments]
+    return [float(text.replace(",", ".")) for text in texts]
 
 
-def _parsed(values: Sequence[object]) -> list[float] | None:
-    """Return the values as numbers; None if there are none or one is something else."""
-    try:
-        return [float(str(value)) for value in values] or None
-    except ValueError:
-        return None
+def _doubt(texts: Sequence[str], kind: Literal["category", "text"]) -> str:
+    """Return a sentence about values that look like dates or numbers and are not read as such, or nothing."""
+    if not texts:
+        return ""
+    if all(map(looks_like_a_date, texts)):
+        what = "Dates that are not ISO"
+    elif all(map(_THOUSANDS.fullmatch, texts)) and any("," in text for text in texts):
+        what = "Numbers whose comma may stand before thousands or decimals"
+    else:
+        return ""
+    fate = "shown, not coloured" if kind == "text" else "coloured as categories, not in their order"
+    return f"{what} are {fate}."

@@ -137,7 +137,8 @@ def _outcomes(labels: np.ndarray, guess: Predictions) -> Column:
     note = "Right: the predicted label is the node's own, be it a validation or a test node; Classes counts test nodes."
     if not len(guess.fitted):
         note = "Right: the predicted label is the node's own, which the probe had not seen."
-    return categories("prediction", codes, used, unknown="no label to compare", note=note)
+    outcomes = categories("prediction right?", codes, used, unknown="no label to compare", note=note)
+    return replace(outcomes, tones=("wrong", "right", "fitted")[: len(used)])
 
 
 def _clusters(subject: Subject, seed: int) -> Column:
@@ -156,7 +157,8 @@ def _clusters(subject: Subject, seed: int) -> Column:
 def _packed_columns(columns: list[Column], notes: list[str]) -> list[dict[str, Any]]:
     packed = []
     for column in columns:
-        entry: dict[str, Any] = {name: getattr(column, name) for name in ("name", "kind", "unknown", "note", "origin")}
+        fields = ("name", "kind", "tones", "unknown", "note", "origin")
+        entry: dict[str, Any] = {name: getattr(column, name) for name in fields}
         if column.kind == "number":
             scale = {"logarithmic": column.logarithmic, "dates": column.dates}
             packed.append(entry | scale | {"values": packed_array(column.values)})
@@ -189,8 +191,10 @@ def _neighbours(subject: Subject, shown: np.ndarray, seed: int, notes: list[str]
 
 
 def _packed_neighbours(found: Neighbours) -> dict[str, Any]:
+    # Cosines near one may differ in the sixth decimal only; in two bytes, angles tell them apart and cosines do not.
+    angles = np.arccos(np.clip(found.cosines.astype(np.float64), -1, 1))
     return {
         "k": found.nodes.shape[1],
         "nodes": packed_array(found.nodes),
-        "cosines": packed_array(np.round(found.cosines * 32767).astype(np.int16)),
+        "angles": packed_array(np.round(angles / np.pi * 65535).astype(np.uint16)),
     }

@@ -19,8 +19,8 @@ function hexToRgb(hex) {
   return [number >> 16, (number >> 8) & 255, number & 255];
 }
 
-/** Beyond the hand-picked colours: hues a golden angle apart. */
-function categoryColour(code) {
+/** Colours that only differ; beyond the hand-picked ones, hues a golden angle apart. */
+function plainColour(code) {
   if (code < CATEGORIES.length) return hexToRgb(CATEGORIES[code]);
   const hue = (code * 137.508) % 360;
   const light = 0.45 + 0.12 * (code % 3);
@@ -62,14 +62,35 @@ function categoryOf(column, node) {
   return code < (column.coloured ?? Infinity) ? code : OTHER;
 }
 
+/** The style sheet's name for the colour of a category, which follows the theme; null where it has none. */
+function toneOf(column, code) {
+  if (code === OTHER) return "--other";
+  if (code === UNKNOWN) return column.tones.length ? "--faint" : "--unknown";
+  return column.tones.length ? `--${column.tones[code]}` : null;
+}
+
 /** A function from a node to its [red, green, blue] under a column, in the current theme. */
 function colouring(column) {
-  const unknown = hexToRgb(styleValue("--unknown"));
+  const rgb = (code) => {
+    const tone = toneOf(column, code);
+    return tone === null ? plainColour(code) : hexToRgb(styleValue(tone));
+  };
+  const unknown = rgb(UNKNOWN);
   if (column.kind === "number") {
     const { share } = rangeOf(column);
     return (node) => (column.isUnknown(node) ? unknown : rampColour(share(column.values[node])));
   }
-  const colours = column.names.slice(0, column.coloured ?? undefined).map((_, code) => categoryColour(code));
-  Object.assign(colours, { [UNKNOWN]: unknown, [OTHER]: hexToRgb(styleValue("--other")) });
+  const colours = column.names.slice(0, column.coloured ?? undefined).map((_, code) => rgb(code));
+  Object.assign(colours, { [UNKNOWN]: unknown, [OTHER]: rgb(OTHER) });
   return (node) => colours[categoryOf(column, node)];
+}
+
+/** All nodes in the order of drawing: unknown ones first, and where colours have a meaning, the first category last. */
+function drawingOrder(column, number) {
+  const height = (node) => {
+    if (column.isUnknown(node)) return -Infinity;
+    return column.tones.length ? -column.values[node] : 0;
+  };
+  const heights = Float32Array.from({ length: number }, (_, node) => height(node));
+  return Uint32Array.from(heights.keys()).sort((a, b) => heights[a] - heights[b] || a - b);
 }

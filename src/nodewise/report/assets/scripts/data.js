@@ -33,14 +33,16 @@ async function unpackColumn(packed) {
   return column;
 }
 
+const ANGLE_STEP = Math.PI / 65535; // an angle between vectors is written in two bytes
+
 async function unpackNeighbours(packed) {
   if (packed === null) return null;
-  const [nodes, cosines] = await Promise.all([unpack(packed.nodes), unpack(packed.cosines)]);
+  const [nodes, angles] = await Promise.all([unpack(packed.nodes), unpack(packed.angles)]);
   /** The neighbours of a node as [{node, cosine}]. */
   return (node) => {
     const found = [];
     for (let place = node * packed.k; place < (node + 1) * packed.k && nodes[place] >= 0; place++) {
-      found.push({ node: nodes[place], cosine: cosines[place] / 32767 });
+      found.push({ node: nodes[place], cosine: Math.cos(angles[place] * ANGLE_STEP) });
     }
     return found;
   };

@@ -1,12 +1,13 @@
 // One node: what is known of it, and its neighbours in the embedding and in the graph side by side.
 
 const MOST_OPEN = 8; // values that may stand open below the neighbours
+const [FEWEST_DECIMALS, MOST_DECIMALS] = [3, 6];
 
 class Details {
   constructor(page, selection) {
     Object.assign(this, { page, selection, element: byId("details"), opened: {} });
     selection.listen((changed) => {
-      if (changed.includes("node") || changed.includes("column")) this.show();
+      if (changed.includes("node") || changed.includes("colourOf")) this.show();
     });
     this.show();
   }
@@ -63,8 +64,9 @@ class Details {
     if (neighbours === null)
       return make("div", {}, heading, make("p", { class: "hint" }, "The graph could not be read; see the note above."));
     if (neighbours.length === 0) return make("div", {}, heading, make("p", { class: "hint" }, "None."));
+    const decimals = decimalsToTellApart(neighbours.map(({ cosine }) => cosine));
     const rows = neighbours.map(({ node, cosine }) =>
-      make("li", { class: shared.has(node) ? "both" : "" }, this.neighbour(node, cosine)),
+      make("li", { class: shared.has(node) ? "both" : "" }, this.neighbour(node, cosine.toFixed(decimals))),
     );
     const more =
       degree > neighbours.length
@@ -82,7 +84,7 @@ class Details {
       { type: "button", class: "row", onclick: press },
       swatch,
       nameOf(this.page.ids[node]),
-      make("span", { class: "count" }, cosine.toFixed(3)),
+      make("span", { class: "count" }, cosine),
     );
   }
 
@@ -96,6 +98,16 @@ class Details {
 function sharedNodes(first, second) {
   const nodes = new Set(first.map(({ node }) => node));
   return new Set(second.map(({ node }) => node).filter((node) => nodes.has(node)));
+}
+
+/** How many decimals it takes to tell cosines apart, as far as the page knows them. */
+function decimalsToTellApart(cosines) {
+  const leastKnown = Math.max(...cosines.map((cosine) => Math.sqrt(1 - cosine ** 2))) * ANGLE_STEP;
+  const most = Math.min(MOST_DECIMALS, Math.floor(-Math.log10(leastKnown)));
+  const different = (decimals) => new Set(cosines.map((cosine) => cosine.toFixed(decimals))).size;
+  let decimals = FEWEST_DECIMALS;
+  while (decimals < most && different(decimals) < different(most)) decimals++;
+  return decimals;
 }
 
 // Where a column comes from: found in making the page, given beside the graph, or read by training.

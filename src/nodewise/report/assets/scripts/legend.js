@@ -11,6 +11,7 @@ function categoryName(column, code) {
 class Legend {
   constructor(page, selection) {
     Object.assign(this, { page, selection, element: byId("legend") });
+    this.more = make("p", { class: "more" });
     const choice = byId("colour");
     const colourable = page.columns.filter((column) => column.kind !== "text");
     choice.append(
@@ -22,12 +23,24 @@ class Legend {
       else if (changed.includes("emphasised")) this.mark();
     });
     this.show();
+    new ResizeObserver(() => this.countMore()).observe(this.element);
   }
 
   show() {
     const { column } = this.selection;
     const note = column.note ? [make("p", { class: "hint" }, column.note)] : [];
-    this.element.replaceChildren(column.kind === "number" ? this.ramp(column) : this.categories(column), ...note);
+    this.list = column.kind === "number" ? null : this.categories(column);
+    this.element.replaceChildren(...(this.list ? [this.list, this.more] : [this.ramp(column)]), ...note);
+    this.countMore();
+  }
+
+  /** Say how many categories are further down the list; the line keeps its place at the end of a long one. */
+  countMore() {
+    if (this.list === null) return;
+    const { scrollTop, clientHeight, scrollHeight, children } = this.list;
+    const below = [...children].filter((row) => row.offsetTop + row.offsetHeight > scrollTop + clientHeight + 2);
+    this.more.hidden = scrollHeight <= clientHeight + 2;
+    this.more.textContent = below.length ? `↓ ${formatCount(below.length)} more` : "↑ the end of the list";
   }
 
   ramp(column) {
@@ -66,14 +79,19 @@ class Legend {
     const wide = names.length <= FEW_ROWS && names.some((name) => name.length > SHORT_NAME);
     return make(
       "ul",
-      { class: wide ? "wide" : "", "aria-label": "Categories; press one to bring it forward" },
+      {
+        class: wide ? "wide" : "",
+        "aria-label": "Categories; press one to bring it forward",
+        onscroll: () => this.countMore(),
+      },
       ...codes.map((code, i) => make("li", {}, this.category(code, names[i], counts.get(code)))),
     );
   }
 
   category(code, name, number) {
-    const swatch = make("span", { class: code === OTHER ? "swatch other" : "swatch" });
-    if (code >= 0) swatch.style.background = cssColour(categoryColour(code));
+    const swatch = make("span", { class: "swatch" });
+    const tone = toneOf(this.selection.column, code);
+    swatch.style.background = tone === null ? cssColour(plainColour(code)) : `var(${tone})`;
     const press = () => this.selection.toggleCategory(code);
     const button = make(
       "button",

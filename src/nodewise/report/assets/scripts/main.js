@@ -53,7 +53,7 @@ function showMap(page, selection) {
     clear: () => selection.set({ node: null, group: new Set(), emphasised: new Set() }),
   });
   connectButtons(map);
-  const paint = () => map.points.paint(selection.colourOf);
+  const paint = () => map.points.paint(selection.colourOf, drawingOrder(selection.column, page.nodes));
   paint();
   selection.listen((changed) => {
     if (changed.includes("colourOf")) paint();

@@ -36,6 +36,7 @@ class Points {
     this.number = positions.length / 2;
     this.colours = new Uint8Array(3 * this.number);
     this.faded = new Uint8Array(this.number);
+    this.order = Uint32Array.from({ length: this.number }, (_, node) => node);
     this.gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
     if (this.gl === null) throw new Error("this browser offers no WebGL 2");
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
@@ -67,6 +68,8 @@ class Points {
     this.attribute("position", this.positions, 2, gl.UNSIGNED_SHORT, true);
     this.colourBuffer = this.attribute("colour", this.colours, 3, gl.UNSIGNED_BYTE, true);
     this.fadedBuffer = this.attribute("faded", this.faded, 1, gl.UNSIGNED_BYTE, false);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, this.order, gl.DYNAMIC_DRAW);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
@@ -82,10 +85,13 @@ class Points {
     return buffer;
   }
 
-  /** Give every point its colour: a function from node to [red, green, blue]. */
-  paint(colourOf) {
+  /** Give every point its colour, a function from node to [red, green, blue], and say who is drawn over whom. */
+  paint(colourOf, order) {
+    const { gl } = this;
     for (let node = 0; node < this.number; node++) this.colours.set(colourOf(node), 3 * node);
     this.send(this.colourBuffer, this.colours);
+    this.order = order;
+    gl.bufferSubData(gl.ELEMENT_ARRAY_BUFFER, 0, order);
   }
 
   /** Fade points: a function from node to whether, or null for none. */
@@ -114,7 +120,7 @@ class Points {
     gl.uniform1f(uniforms.faint, 0.16 * Math.min(1, Math.sqrt(20000 / this.number)));
     for (const layer of this.anyFaded ? [1, 0] : [0]) {
       gl.uniform1f(uniforms.layer, layer);
-      gl.drawArrays(gl.POINTS, 0, this.number);
+      gl.drawElements(gl.POINTS, this.number, gl.UNSIGNED_INT, 0);
     }
   }
 }

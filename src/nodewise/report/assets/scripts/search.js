@@ -2,23 +2,35 @@
 
 const MOST_FOUND = 8;
 
-/** Nodes whose id is the text, then those whose id begins with it, then those that hold it. */
-function findNodes(lowered, text) {
-  const wanted = text.toLowerCase();
+// Letters that are not a plain one with a mark, and what a reader without them on the keyboard types.
+const PLAIN = { ł: "l", ø: "o", đ: "d", ð: "d", ħ: "h", ı: "i", ß: "ss", æ: "ae", œ: "oe", þ: "th" };
+const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
+
+/** A text in lower case and without accents, so that "chloe" finds "Chloé". */
+function folded(text) {
+  const bare = text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return bare.replace(NOT_PLAIN, (letter) => PLAIN[letter]);
+}
+
+/** Nodes whose id is the text, to the letter first, then those whose id begins with it, then those that hold it. */
+function findNodes(ids, foldedIds, text) {
+  const wanted = folded(text);
+  if (wanted === "") return [];
   const [same, beginning, holding] = [[], [], []];
-  for (let node = 0; node < lowered.length && beginning.length < MOST_FOUND + 1; node++) {
-    const place = lowered[node].indexOf(wanted);
+  for (let node = 0; node < ids.length && beginning.length < MOST_FOUND + 1; node++) {
+    const place = foldedIds[node].indexOf(wanted);
     if (place < 0) continue;
-    if (lowered[node].length === wanted.length) same.push(node);
+    if (foldedIds[node].length === wanted.length) same.push(node);
     else if (place === 0) beginning.push(node);
     else if (holding.length <= MOST_FOUND) holding.push(node);
   }
   // The loop may have stopped before the one id that is the text itself.
   if (same.length === 0) {
-    const exact = lowered.indexOf(wanted);
-    if (exact >= 0) same.push(exact);
+    const equal = foldedIds.indexOf(wanted);
+    if (equal >= 0) same.push(equal);
   }
-  return [...same, ...beginning, ...holding];
+  const exact = ids.indexOf(text);
+  return [...new Set([...(exact >= 0 ? [exact] : []), ...same, ...beginning, ...holding])];
 }
 
 class Search {
@@ -51,8 +63,8 @@ class Search {
     const text = this.input.value.trim();
     this.results.hidden = text === "";
     if (text === "") return;
-    this.lowered ??= this.page.ids.map((id) => id.toLowerCase());
-    this.found = findNodes(this.lowered, text);
+    this.foldedIds ??= this.page.ids.map(folded);
+    this.found = findNodes(this.page.ids, this.foldedIds, text);
     const rows = this.found.slice(0, MOST_FOUND).map((node) => {
       const press = () => this.choose(node);
       // Safari does not focus a button that is clicked, so the list would close before the click arrives.

@@ -19,14 +19,19 @@ function showClasses({ classes, labelled }) {
   element.append(
     make("p", { class: "how" }, make("strong", {}, headline), ` ${classes.how}`),
     make("details", { class: "how" }, make("summary", {}, "Settings of the probe"), make("p", {}, classes.protocol)),
-    // Side by side while the matrix is narrow enough for half a page.
     make(
       "div",
-      { class: classes.names.length > 8 ? "classes stacked" : "classes" },
-      make("div", { class: "panel scroll" }, matrix),
-      make("div", { class: "panel scroll" }, scoreTable(classes)),
+      { class: "classes" },
+      tablePanel("Confusion matrix", matrix),
+      tablePanel("Scores of each class, in percent", scoreTable(classes)),
     ),
   );
+}
+
+/** A panel whose title stays where it is when the table below is scrolled. */
+function tablePanel(title, table) {
+  table.setAttribute("aria-label", title);
+  return make("div", { class: "panel" }, make("h3", {}, title), make("div", { class: "scroll" }, table));
 }
 
 /** Rows are true classes, columns predicted ones; a cell is as dark as its share of the row. */
@@ -50,7 +55,6 @@ function confusionTable({ names, matrix }) {
   return make(
     "table",
     { class: "matrix" },
-    make("caption", {}, "Confusion matrix"),
     make("thead", {}, make("tr", {}, corner, ...heads)),
     make("tbody", {}, ...rows),
   );
@@ -72,7 +76,6 @@ function scoreTable({ names, precision, recall, f1, support }) {
   return make(
     "table",
     { class: "plain" },
-    make("caption", {}, "Scores of each class, in percent"),
     make("thead", {}, make("tr", {}, ...heads)),
     make("tbody", {}, ...rows),
   );
