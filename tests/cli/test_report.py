@@ -30,7 +30,18 @@ def test_a_page_in_the_run_with_everything_the_run_knows(nodewise: Nodewise, emb
     assert (outcome.code, outcome.err) == (0, ""), outcome.err
     assert outcome.out == "the page is run/report.html; open it in a browser\n"
     data = data_of(run / "report.html")
-    assert names(data) == ["label", "predicted label", "prediction right?", "cluster", "degree", "a", "b", "c", "d", "e"]
+    assert names(data) == [
+        "label",
+        "predicted label",
+        "prediction right?",
+        "cluster",
+        "degree",
+        "a",
+        "b",
+        "c",
+        "d",
+        "e",
+    ]
     assert unpacked(data["ids"]) == [f"paper_{i}" for i in range(40)]
     assert [record["step"] for record in data["metrics"]] == [0, 1]
     assert data["settings"]["training"]["steps"] == 2
