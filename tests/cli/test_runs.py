@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from nodewise.cli.graphs import GraphSource
-from nodewise.cli.runs import find_graph, read_runs, recorded_names
+from nodewise.cli.runs import find_graph, read_runs
 from nodewise.core.errors import InputError
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.ids import NodeIds
@@ -86,9 +85,3 @@ def test_a_given_graph_must_be_the_one(embedded: Callable[..., Path]) -> None:
     Path("other.csv").write_text("a,b\nb,c\n")
     with pytest.raises(InputError, match="has other nodes"):
         find_graph(runs, GraphSource("other.csv"), None, quiet=True)
-
-
-@pytest.mark.parametrize("graph", [{}, {"feature_names": 5}, {"feature_names": ["a", "b"]}])
-def test_names_of_features_may_be_missing_or_damaged(tmp_path: Path, graph: dict[str, object]) -> None:
-    (tmp_path / "environment.json").write_text(json.dumps({"graph": graph}))
-    assert recorded_names(tmp_path) == (("a", "b") if graph.get("feature_names") == ["a", "b"] else ())

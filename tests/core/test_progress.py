@@ -7,7 +7,7 @@ from contextlib import redirect_stderr
 
 import pytest
 
-from nodewise.core.progress import LogProgress, SilentProgress, TerminalProgress, duration, on_stderr, track
+from nodewise.core.progress import LogProgress, SilentProgress, TerminalProgress, duration, for_terminal, track
 
 
 class Terminal(io.StringIO):
@@ -24,11 +24,11 @@ def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bars_are_for_terminals_only() -> None:
     with redirect_stderr(Terminal()):
-        assert isinstance(on_stderr(), TerminalProgress)
-        assert isinstance(on_stderr(quiet=True), SilentProgress)
+        assert isinstance(for_terminal(), TerminalProgress)
+        assert isinstance(for_terminal(quiet=True), SilentProgress)
     with redirect_stderr(io.StringIO()):
-        assert isinstance(on_stderr(), LogProgress)
-        assert isinstance(on_stderr(quiet=True), SilentProgress)
+        assert isinstance(for_terminal(), LogProgress)
+        assert isinstance(for_terminal(quiet=True), SilentProgress)
 
 
 def test_a_bar_shows_steps_values_and_the_end() -> None:
@@ -105,8 +105,8 @@ def test_silence_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_silence_does_not_import_rich() -> None:
     code = (
-        "import sys; from nodewise.core.progress import on_stderr, track\n"
-        "list(track(range(3), 'x', on_stderr()))\n"
+        "import sys; from nodewise.core.progress import for_terminal, track\n"
+        "list(track(range(3), 'x', for_terminal()))\n"
         "assert not any(name.split('.')[0] == 'rich' for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stderr=subprocess.PIPE)

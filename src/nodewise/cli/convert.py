@@ -27,7 +27,7 @@ from nodewise.cli.common import (
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
-from nodewise.core.progress import on_stderr
+from nodewise.core.progress import for_terminal
 
 if TYPE_CHECKING:
     from nodewise.data.store_layout import Manifest
@@ -74,7 +74,7 @@ def convert(
     from nodewise.data.store_write import convert as convert_files
 
     source = GraphSource(graph, features, labels, data_dir, edges, tables)
-    bytes_, progress = parse_size(memory), on_stderr(quiet)
+    bytes_, progress = parse_size(memory), for_terminal(quiet)
     if is_store(output):
         say(f"{output}: replacing the store there", quiet)
     if source.is_data_set:

@@ -194,14 +194,14 @@ def train(
     `options` are further arguments of the method's `fit`.
     """
     from nodewise.cli.labels import unlabelled, write_labels
-    from nodewise.core.progress import on_stderr
+    from nodewise.core.progress import for_terminal
     from nodewise.data.fingerprint import fingerprint
 
     if "checkpoints" in options:  # the methods without them train on the whole graph, or not at all
         _say_if_few_are_visited(graph.num_nodes, settings.training, quiet)
     run.clear(keep_checkpoints="checkpoints" in options)
     model = card.load()(settings=settings, seed=seed, device=device)
-    model.fit(unlabelled(graph), run=run, progress=on_stderr(quiet), **options)
+    model.fit(unlabelled(graph), run=run, progress=for_terminal(quiet), **options)
     _say_if_few_had_negatives(run, quiet)
     model.save(run.path)
     nodes, dimensions = model.embeddings_.vectors.shape

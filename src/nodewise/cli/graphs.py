@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodewise.cli.common import EDGES, TABLES, EdgeColumns, TableColumns, say
 from nodewise.core.errors import InputError
-from nodewise.core.progress import on_stderr
+from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
         if value is not None:
             flag = f"--{option.replace('_', '-')}"
             raise InputError(f"{name!r} is a data set and brings its own; leave out {flag}, or name a file of edges")
-    return load_dataset(name, source.data_dir, progress=on_stderr(quiet))
+    return load_dataset(name, source.data_dir, progress=for_terminal(quiet))
 
 
 def _read_files(source: GraphSource) -> Graph:

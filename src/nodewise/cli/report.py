@@ -115,7 +115,7 @@ def write_report(
     quiet: bool = False,
 ) -> Path:
     """Write the page of a run and return its path."""
-    from nodewise.core.progress import on_stderr
+    from nodewise.core.progress import for_terminal
     from nodewise.report.contents import contents
     from nodewise.report.coordinates import PROJECTIONS
     from nodewise.report.page import write_page
@@ -137,7 +137,7 @@ def write_report(
         data_dir=data_dir,
         quiet=quiet,
     )
-    write_page(contents(subject, way, seed=seed, progress=on_stderr(quiet)), page)
+    write_page(contents(subject, way, seed=seed, progress=for_terminal(quiet)), page)
     return page
 
 
@@ -195,7 +195,7 @@ def read_subject(
 
 def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
     """Return the features where they are few, under the names their file gives them."""
-    from nodewise.cli.runs import recorded_names
     from nodewise.report.attributes import feature_columns
 
-    return feature_columns(graph, recorded_names(folder.path))
+    names = folder.read_environment().get("graph", {}).get("feature_names", ())
+    return feature_columns(graph, tuple(map(str, names)))

@@ -14,7 +14,7 @@ import typer
 from nodewise.cli.common import DataDir, Device, Json, Quiet, Threads, examples, print_json, say, use_threads
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError, NodewiseError
-from nodewise.core.progress import on_stderr
+from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _prepare(
         means.stack or (10 if place.type == "cuda" else 1),
         means.workers,
         math.inf if means.minutes is None else time.time() + 60 * means.minutes,
-        on_stderr(quiet),
+        for_terminal(quiet),
         partial(say, quiet=quiet),
     )
     return runner, setup

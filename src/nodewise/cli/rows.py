@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from nodewise.cli.labels import KnownLabels
 from nodewise.cli.runs import Runs, recorded_graph
-from nodewise.core.progress import on_stderr
+from nodewise.core.progress import for_terminal
 from nodewise.data.graph import Graph
 from nodewise.evaluation.evaluate import METRICS, evaluate_embeddings
 from nodewise.evaluation.inputs import Matrix
@@ -47,7 +47,7 @@ def score_rows(
     """Score the runs and, where the graph is known, what they are compared with; the runs come last."""
     place = choose_device(device)
     dataset = graph.name if graph is not None else _dataset(runs)
-    with on_stderr(quiet).stage("evaluating", 1 if graph is None else 3) as bar:
+    with for_terminal(quiet).stage("evaluating", 1 if graph is None else 3) as bar:
 
         def row(name: str, matrices: Sequence[Matrix], seeds: Sequence[int]) -> Report:
             report = evaluate_embeddings(

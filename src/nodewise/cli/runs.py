@@ -112,12 +112,6 @@ def recorded_graph(path: Path) -> dict[str, Any]:
     return found
 
 
-def recorded_names(path: Path) -> tuple[str, ...]:
-    """Return what a run says its features are called; nothing if it says nothing."""
-    found = recorded_graph(path).get("feature_names")
-    return tuple(map(str, found)) if isinstance(found, list) else ()
-
-
 def _is_source(record: Any) -> bool:
     """Tell whether a record, which anybody may have written, is one of `GraphSource.record`."""
     if not isinstance(record, dict) or not isinstance(record.get("graph"), str):

@@ -9,7 +9,7 @@ import numpy as np
 
 from nodewise.baselines.holdout import hold_out
 from nodewise.core.errors import InputError
-from nodewise.core.progress import on_stderr
+from nodewise.core.progress import for_terminal
 from nodewise.data.graph import Graph, Split
 
 
@@ -53,7 +53,7 @@ def label(graph: Graph, estimator: Any, *, seed: int, quiet: bool) -> Labelled:
     if not len(rest):
         raise InputError(f"{graph.name}: every node has a label; there is nothing to classify")
     features = None if graph.structural else graph.features  # left to be computed when needed
-    estimator.fit(replace(graph, features=features, split=split), progress=on_stderr(quiet))
+    estimator.fit(replace(graph, features=features, split=split), progress=for_terminal(quiet))
     chances, classes = (part.numpy() for part in estimator.probabilities_.max(1))
     right = classes[split.test] == np.asarray(graph.labels)[split.test]
     return Labelled(rest, classes[rest], chances[rest], split, float(right.mean()) if len(right) else None)

@@ -28,7 +28,7 @@ from nodewise.cli.common import (
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
-from nodewise.core.progress import on_stderr
+from nodewise.core.progress import for_terminal
 
 if TYPE_CHECKING:
     from nodewise.core.runs import RunFolder
@@ -109,11 +109,11 @@ def transform(
         with joined(device) as (team, model.device):
             silent = quiet or team.rank > 0
             told = partial(say, quiet=silent)
-            facts = model.transform_to_shards(data, output, on_stderr(silent), team, some, told)._asdict()
+            facts = model.transform_to_shards(data, output, for_terminal(silent), team, some, told)._asdict()
         if team.rank > 0:
             return
     else:
-        options = {"nodes": some, "progress": on_stderr(quiet)} if by_parts else {}
+        options = {"nodes": some, "progress": for_terminal(quiet)} if by_parts else {}
         embeddings = model.transform(data, **options)
         embeddings.to_parquet(output)
         facts = dict(zip(("nodes", "dimensions"), embeddings.vectors.shape, strict=True))
@@ -125,10 +125,10 @@ def transform(
 
 
 def _require_same_order(features: Path, tables: TableColumns, run: RunFolder) -> None:
-    from nodewise.cli.runs import recorded_names
     from nodewise.data.feature_names import feature_names, require_same_order
 
-    require_same_order(features, feature_names(features, tables.id_column), recorded_names(run.path))
+    known = run.read_environment().get("graph", {}).get("feature_names", ())
+    require_same_order(features, feature_names(features, tables.id_column), [str(name) for name in known])
 
 
 def _wanted(nodes: Path | None, run: RunFolder, graph: Graph, quiet: bool) -> NodeIds:

@@ -34,7 +34,7 @@ from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
 from nodewise.cli.search_folder import CHOSEN_BY, claim, write_best
 from nodewise.core.errors import InputError
-from nodewise.core.progress import on_stderr
+from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def tune(
         partial(confirm, data, output, until=began + limit),
     )
     for stage in stages:
-        run_shares(partial(stage, **common), workers, on_stderr(quiet))
+        run_shares(partial(stage, **common), workers, for_terminal(quiet))
     best = {variant: write_best(output, variant, data.name, objective) for variant in chosen}
     for variant in chosen:
         if best[variant] is None:

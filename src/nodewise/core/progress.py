@@ -80,7 +80,7 @@ class LogProgress:
         yield _LineStage(description, total)
 
 
-def on_stderr(quiet: bool = False) -> Progress:
+def for_terminal(quiet: bool = False) -> Progress:
     """Return bars when stderr is a terminal, lines when it is not, silence when quiet is on."""
     if quiet:
         return SilentProgress()
