@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from torch_geometric.nn import DeepGraphInfomax, GCNConv
 
 from nodewise import NodeEmbedder
-from nodewise.baselines.inputs import Inputs
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.methods.catalogue import find
+from nodewise.methods.inputs import Inputs
 
 
 class Encoder(nn.Module):

@@ -20,8 +20,8 @@ from dataclasses import replace
 import torch
 from shared.timing import show
 
-from nodewise.data.synthetic import block_model
-from nodewise.methods.embed import embed_nodes
+from nodewise.datasets.planted import block_model
+from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
 from nodewise.training.loop import prepare, train
 

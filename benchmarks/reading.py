@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-from nodewise.data.read import read_graph
+from nodewise.read.read import read_graph
 
 TIME_AIM, MEMORY_AIM = 3.0, 6.0
 

@@ -74,7 +74,7 @@ def generate(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def model(args: argparse.Namespace, nodes: int) -> Any:
-    from nodewise.data.synthetic import block_model
+    from nodewise.datasets.planted import block_model
 
     degree = 2 * args.edges / args.nodes
     return block_model(nodes, average_degree=degree, num_features=args.features, dense=True)
@@ -93,8 +93,8 @@ def steps(args: argparse.Namespace) -> dict[str, Any]:
     import torch
 
     from nodewise.core import config
-    from nodewise.data.read import read_graph
     from nodewise.methods.settings import Settings
+    from nodewise.read.read import read_graph
     from nodewise.training.batches import Batches
     from nodewise.training.loop import prepare
     from nodewise.training.stepper import Stepper
@@ -130,10 +130,10 @@ def steps(args: argparse.Namespace) -> dict[str, Any]:
 def embed(args: argparse.Namespace) -> dict[str, Any]:
     import torch
 
-    from nodewise.data.read import read_graph
     from nodewise.encoders.build import build_encoder
     from nodewise.methods.settings import Settings
     from nodewise.methods.sharded import embed_to_shards
+    from nodewise.read.read import read_graph
 
     graph, settings, seeds = read_graph(args.folder / "graph.store"), Settings(), torch.tensor([0])
     encoder = build_encoder(graph.num_features, settings.encoder, seeds)

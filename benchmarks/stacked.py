@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from shared.timing import arguments, committed_settings, graph_or_citeseer, seconds, show
 
-from nodewise.methods.embed import embed_nodes
+from nodewise.methods.embedding import embed_nodes
 from nodewise.training.loop import prepare, train
 
 

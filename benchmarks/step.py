@@ -17,12 +17,12 @@ from shared.naive import NaiveStep
 from shared.timing import arguments, committed_settings, fastest_calls, graph_or_citeseer, seconds, show
 
 from nodewise.core import config
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
-from nodewise.reproduce.space import PLAIN
 from nodewise.training.batches import Batches
 from nodewise.training.loop import prepare
 from nodewise.training.stepper import Stepper, build_stepper
+from nodewise.tune.space import PLAIN
 
 SAMPLE = 3
 

@@ -7,10 +7,10 @@ import torch
 from nodewise import load_dataset
 from nodewise.core import config
 from nodewise.evaluation.probe import linear_probe
-from nodewise.methods.embed import embed_nodes
+from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
 from nodewise.sampling.pairs import Candidates, PairSets, Strategy
-from nodewise.sampling.strategies import build_strategy
+from nodewise.sampling.strategy import build_strategy
 from nodewise.training.loop import prepare, train
 
 

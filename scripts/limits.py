@@ -19,18 +19,17 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from nodewise.core import config, rng
-from nodewise.data.datasets import load_dataset
-from nodewise.data.graph import Graph
+from nodewise.datasets.catalogue import load_dataset
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.evaluation.probe import linear_probe
-from nodewise.evaluation.redrawn import redrawn_splits
-from nodewise.methods.embed import embed_nodes
+from nodewise.graph.graph import Graph
+from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
-from nodewise.reproduce.space import PLAIN
-from nodewise.reproduce.tune import FIRST_TUNING_SEED, REDRAWN, without_test_labels
 from nodewise.sampling.evidence import consensus
 from nodewise.training.loop import prepare, train
+from nodewise.tune.search import FIRST_TUNING_SEED, REDRAWN, redrawn_splits, without_test_labels
+from nodewise.tune.space import PLAIN
 from nodewise.views.topology import Topology
 
 CONFIGS = Path(__file__).parents[1] / "configs"

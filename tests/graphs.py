@@ -6,7 +6,7 @@ import torch
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 
 
 def random_graph(

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from nodewise.core import config
-from nodewise.data.graph import Graph
-from nodewise.data.synthetic import block_model
+from nodewise.datasets.planted import block_model
 from nodewise.evaluation.probe import linear_probe
-from nodewise.methods.embed import embed_nodes
+from nodewise.graph.graph import Graph
+from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
-from nodewise.reproduce.space import PLAIN
 from nodewise.training.loop import prepare, train
+from nodewise.tune.space import PLAIN
 
 SEEDS = [0, 1, 2]
 SMALL = (

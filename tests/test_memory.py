@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import nodewise
 from nodewise.core import rng
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.sampling import cluster_networks
 from nodewise.sampling.dpp import DppSettings, sample_negatives
 from nodewise.training.stepper import Stepper
@@ -127,7 +127,7 @@ PROGRAM = """
 import gc, json, sys
 import torch
 from nodewise.core import config
-from nodewise.data.synthetic import block_model
+from nodewise.datasets.planted import block_model
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
 from nodewise.training.loop import prepare, train

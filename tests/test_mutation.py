@@ -58,13 +58,15 @@ def test_every_change_is_made_once_and_alone(mutation: ModuleType, tmp_path: Pat
 
 
 def test_the_tests_of_the_same_name_come_first(mutation: ModuleType) -> None:
-    own, others = mutation.tests_of(ROOT / "src/nodewise/losses/score.py")
-    assert [Path(file).name for file in own] == ["test_score.py"]
-    assert "test_node_infonce.py" in [Path(file).name for file in others]
-    assert "test_score.py" not in [Path(file).name for file in others]
+    own, others = mutation.tests_of(ROOT / "src/nodewise/losses/node_infonce.py")
+    assert [Path(file).name for file in own] == ["test_node_infonce.py"]
+    assert "test_score.py" in [Path(file).name for file in others]
+    assert "test_node_infonce.py" not in [Path(file).name for file in others]
 
 
-@pytest.mark.parametrize(("path", "line"), [("losses/score.py", 'score == "dot"'), ("sampling/pairs.py", "class Pair")])
+@pytest.mark.parametrize(
+    ("path", "line"), [("losses/node_infonce.py", 'score == "dot"'), ("sampling/pairs.py", "class Pair")]
+)
 def test_the_lines_named_are_those_of_the_file(mutation: ModuleType, path: str, line: str) -> None:
     file = ROOT / "src" / "nodewise" / path
     lines = file.read_text().splitlines()

@@ -27,15 +27,15 @@ from nodewise.cli.main import main
 from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.core.filetext import FileText
-from nodewise.data import planetoid_files
-from nodewise.data.arrays import load_npy, load_npz
-from nodewise.data.datasets import load_dataset
-from nodewise.data.embeddings import read_embeddings
-from nodewise.data.planetoid_pickle import read_array, read_lists, read_matrix
-from nodewise.data.read import read_graph
+from nodewise.datasets import planetoid_files
+from nodewise.datasets.catalogue import load_dataset
+from nodewise.datasets.planetoid_pickle import read_array, read_lists, read_matrix
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
+from nodewise.read.arrays import load_npy, load_npz
+from nodewise.read.read import read_graph
 from nodewise.sampling.settings import SamplingSettings
+from nodewise.vectors.embeddings import read_embeddings
 from tests.fuzz import seeds
 from tests.fuzz.corpus import CANARY, Bomb, object_array, safetensors_file
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
 
 

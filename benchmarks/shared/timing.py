@@ -14,8 +14,8 @@ from rich.table import Table
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.data.datasets import load_dataset
-from nodewise.data.graph import Graph
+from nodewise.datasets.catalogue import load_dataset
+from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
 
 _CONFIGS = Path(__file__).parents[2] / "configs"

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 from nodewise.core.version import __version__
 
 if TYPE_CHECKING:
-    from nodewise.data.datasets import load_dataset
-    from nodewise.data.embeddings import Embeddings
-    from nodewise.data.graph import Graph
-    from nodewise.data.read import read_graph
+    from nodewise.datasets.catalogue import load_dataset
+    from nodewise.graph.graph import Graph
     from nodewise.methods.node_embedder import NodeEmbedder
+    from nodewise.read.read import read_graph
+    from nodewise.vectors.embeddings import Embeddings
 
 __all__ = ["Embeddings", "Graph", "NodeEmbedder", "__version__", "load_dataset", "read_graph"]
 
 _HOMES = {
-    "Embeddings": "nodewise.data.embeddings",
-    "Graph": "nodewise.data.graph",
+    "Embeddings": "nodewise.vectors.embeddings",
+    "Graph": "nodewise.graph.graph",
     "NodeEmbedder": "nodewise.methods.node_embedder",
-    "load_dataset": "nodewise.data.datasets",
-    "read_graph": "nodewise.data.read",
+    "load_dataset": "nodewise.datasets.catalogue",
+    "read_graph": "nodewise.read.read",
 }
 
 

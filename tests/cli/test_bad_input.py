@@ -269,7 +269,7 @@ class TestDataSets:
         self, refused: Refused, files: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         # As if the sums were those of these very files: the reader itself must be safe too.
-        monkeypatch.setattr("nodewise.data.planetoid_files._verify", lambda *_: None)
+        monkeypatch.setattr("nodewise.datasets.planetoid_files._verify", lambda *_: None)
         says(refused("inspect", "cora", "--data-dir", files), "ind.cora.", "refused")
         assert not (folder / "executed").exists()
 

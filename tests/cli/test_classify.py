@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.ids import NodeIds
+from nodewise.graph.ids import NodeIds
+from nodewise.vectors.embeddings import Embeddings
 
 Nodewise = Callable[..., Any]
 Refused = Callable[..., str]

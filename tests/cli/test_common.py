@@ -23,10 +23,10 @@ from nodewise.cli.common import (
 from nodewise.core.errors import InputError
 from nodewise.core.filetext import FileText
 from nodewise.core.registry import Registry
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.ids import NodeIds
-from nodewise.data.shards import Shard, write_manifest, write_shard
+from nodewise.graph.ids import NodeIds
 from nodewise.methods.settings import Settings
+from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.shards import Shard, write_manifest, write_shard
 
 IDS, VECTORS = NodeIds(["a", "b"]), np.array([[1, 2], [3, 4]], np.float32)
 

@@ -14,7 +14,7 @@ from tests.cli.conftest import SMALL
 from nodewise.cli.convert import parse_size
 from nodewise.core.errors import InputError
 from nodewise.core.interrupt import Stopped
-from nodewise.data import store_edges
+from nodewise.store import convert_edges as store_edges
 
 Nodewise = Callable[..., Any]
 FILES = ("edges.csv", "--features", "nodes.csv", "--labels", "labels.csv")

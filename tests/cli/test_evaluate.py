@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.cli.conftest import SMALL
 
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.ids import NodeIds
+from nodewise.graph.ids import NodeIds
+from nodewise.vectors.embeddings import Embeddings
 
 Nodewise = Callable[..., Any]
 

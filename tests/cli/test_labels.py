@@ -9,9 +9,9 @@ import pytest
 
 from nodewise.cli.labels import labels_for, unlabelled, write_labels
 from nodewise.core.errors import InputError
-from nodewise.core.runs import RunFolder
-from nodewise.data.graph import Graph, Split
-from nodewise.data.ids import NodeIds
+from nodewise.core.folder import RunFolder
+from nodewise.graph.graph import Graph, Split
+from nodewise.graph.ids import NodeIds
 
 
 def graph(class_names: tuple[str | int, ...] = ("blue", "red"), split: Split | None = None) -> Graph:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodewise.core.runs import RunFolder
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.ids import NodeIds
+from nodewise.core.folder import RunFolder
+from nodewise.graph.ids import NodeIds
+from nodewise.vectors.embeddings import Embeddings
 
 Nodewise = Callable[..., Any]
 

@@ -9,8 +9,8 @@ import pytest
 from nodewise.cli.graphs import GraphSource
 from nodewise.cli.runs import find_graph, read_runs
 from nodewise.core.errors import InputError
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.ids import NodeIds
+from nodewise.graph.ids import NodeIds
+from nodewise.vectors.embeddings import Embeddings
 
 
 def write(name: str, ids: list[str]) -> Path:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from nodewise.sampling.strategies import STRATEGIES
+from nodewise.sampling.strategy import STRATEGIES
 
 
 def test_every_strategy_is_listed_with_what_it_does(nodewise: Callable[..., Any]) -> None:

@@ -13,10 +13,10 @@ import pytest
 from tests.cli.conftest import Nodewise
 from tests.ranks import AtStep, commands, run_together
 
-from nodewise.core.runs import RunFolder
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.shards import MANIFEST, read_shards
+from nodewise.core.folder import RunFolder
 from nodewise.methods import layerwise
+from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.shards import MANIFEST, read_shards
 
 STEPS = 6
 SMALL = (

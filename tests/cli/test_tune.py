@@ -12,9 +12,9 @@ import pytest
 
 from nodewise.core.config import load_toml, override
 from nodewise.methods.settings import Settings
-from nodewise.reproduce import tune
-from nodewise.reproduce.space import Space
-from nodewise.reproduce.tuning_log import read_trials
+from nodewise.tune import search as tune
+from nodewise.tune.log import read_trials
+from nodewise.tune.space import Space
 
 Nodewise = Callable[..., Any]
 Refused = Callable[..., str]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nodewise.core.errors import InputError
+from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import Interrupted, Stopped
-from nodewise.core.runs import RunFolder
 from nodewise.core.staging import staged
 
 

@@ -3,8 +3,8 @@ import torch
 from tests.graphs import small_graph, walks_over_components
 
 from nodewise.encoders.build import build_encoder
+from nodewise.encoders.encoder import EncoderSettings
 from nodewise.encoders.features import Features
-from nodewise.encoders.settings import EncoderSettings
 from nodewise.views.subgraphs import induced_subgraphs
 from nodewise.views.topology import Topology
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 from tests.graphs import random_graph
 
-from nodewise.data.graph import Graph
-from nodewise.data.store_read import open_store
-from nodewise.data.store_write import write_store
 from nodewise.encoders import features as module
 from nodewise.encoders.features import Features
+from nodewise.graph.graph import Graph
+from nodewise.store.convert import write_store
+from nodewise.store.open import open_store
 
 KINDS = [(sparse, streamed) for sparse in (False, True) for streamed in (False, True)]
 NODES = torch.tensor([[[3, 3, 9], [0, 29, 3]], [[5, 9, 9], [1, 2, 28]]])

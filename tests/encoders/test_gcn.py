@@ -5,10 +5,9 @@ from tests.graphs import small_graph, walks_over_components
 from torch_geometric.nn import GCNConv
 
 from nodewise.core import rng
+from nodewise.encoders.encoder import READOUTS, EncoderSettings
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import GCN, smooth, xavier
-from nodewise.encoders.readout import READOUTS
-from nodewise.encoders.settings import EncoderSettings
 from nodewise.views.subgraphs import Subgraphs, induced_subgraphs
 from nodewise.views.topology import Topology
 from nodewise.views.walks import random_walks

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from nodewise.encoders.readout import LINEAR, READOUTS, linear_row, readout
+from nodewise.encoders.encoder import LINEAR, READOUTS, linear_row, readout
 
 MASK = torch.tensor([[True, True, True, False, False], [True, False, False, False, False], [True] * 5])
 EMBEDDINGS = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float32) - 0.5

@@ -1,7 +1,7 @@
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.encoders.settings import EncoderSettings
+from nodewise.encoders.encoder import EncoderSettings
 
 
 @pytest.mark.parametrize(

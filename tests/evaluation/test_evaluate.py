@@ -6,13 +6,12 @@ import scipy.sparse as sp
 from sklearn.metrics import f1_score
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Split
-from nodewise.data.splits import random_split
 from nodewise.evaluation.clustering import class_silhouette, cluster_scores
-from nodewise.evaluation.evaluate import METRICS, ORACLE, evaluate_embeddings
+from nodewise.evaluation.evaluate import METRICS, ORACLE, Summary, evaluate_embeddings
 from nodewise.evaluation.knn import knn_accuracy
 from nodewise.evaluation.probe import linear_probe
-from nodewise.evaluation.summary import Summary
+from nodewise.graph.graph import Split
+from nodewise.graph.splits import random_split
 
 SPLIT = Split(np.arange(0, 40), np.arange(40, 60), np.arange(60, 110))
 ONLY_ACCURACY = ("accuracy",)

@@ -4,8 +4,8 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Split
 from nodewise.evaluation.inputs import as_matrices, check_labels, check_split, check_vectors
+from nodewise.graph.graph import Split
 
 LABELS = np.array([0, 0, 0, 1, 1, 1, -1, 0, 1])
 

@@ -6,9 +6,9 @@ from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Split
 from nodewise.evaluation import knn
 from nodewise.evaluation.knn import knn_accuracy
+from nodewise.graph.graph import Split
 
 SPLIT = Split(np.arange(0, 50), np.arange(50, 60), np.arange(60, 110))
 

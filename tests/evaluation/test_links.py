@@ -5,9 +5,9 @@ import torch
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
 from nodewise.evaluation.links import _non_edges, link_prediction
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 
 
 def graph_of(edges: np.ndarray, num_nodes: int) -> Graph:

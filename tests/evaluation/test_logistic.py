@@ -2,8 +2,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from nodewise.data.graph import Split
 from nodewise.evaluation.logistic import classify_unlabelled, logistic_predictions
+from nodewise.graph.graph import Split
 
 
 def test_dense_sparse_and_tensor_rows_agree() -> None:

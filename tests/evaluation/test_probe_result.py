@@ -1,8 +1,6 @@
 import numpy as np
-import pytest
 
-from nodewise.evaluation.presets import get_preset
-from nodewise.evaluation.probe_result import OracleCurves, ProbeResult
+from nodewise.evaluation.presets import OracleCurves, ProbeResult, get_preset
 
 
 def result(best: int) -> ProbeResult:
@@ -22,22 +20,6 @@ def result(best: int) -> ProbeResult:
         predictions=tuple(generator.integers(0, 3, (2, 3, 4, 9))),
         oracle=OracleCurves(generator.random((2, 3, 4, 7)), generator.random((2, 3, 4, 7))),
     )
-
-
-@pytest.mark.parametrize("best", range(4))
-def test_best_weight_decay_is_that_of_validation_in_every_field(best: int) -> None:
-    full = result(best)
-    chosen = full.with_best_weight_decay()
-    assert chosen.weight_decays == (full.weight_decays[best],)
-    assert chosen.protocol == f"protocol; {full.weight_decays[best]:g} chosen by validation accuracy"
-    for field in ("val_accuracy", "test_accuracy", "steps"):
-        assert np.array_equal(getattr(chosen, field), getattr(full, field)[:, :, [best]])
-    for one, all_decays in zip(chosen.predictions, full.predictions, strict=True):
-        assert np.array_equal(one, all_decays[:, [best]])
-    assert chosen.oracle is not None
-    assert full.oracle is not None
-    assert np.array_equal(chosen.oracle.test, full.oracle.test[:, :, [best]])
-    assert np.array_equal(chosen.oracle.val, full.oracle.val[:, :, [best]])
 
 
 def test_oracle_takes_the_highest_test_accuracy() -> None:

@@ -3,8 +3,8 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from nodewise.evaluation import rows
-from nodewise.evaluation.rows import DenseRows, SparseRows, chunks, gather, probe_dtype
+from nodewise.evaluation import inputs as rows
+from nodewise.evaluation.inputs import DenseRows, SparseRows, chunks, gather, probe_dtype
 
 CPU = torch.device("cpu")
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 from scipy import stats
 
+from nodewise.evaluation.inputs import gather
 from nodewise.evaluation.presets import Preset
-from nodewise.evaluation.rows import gather
 from nodewise.evaluation.softmax_regression import correct, fit, initial_weights
 
 CPU = torch.device("cpu")

@@ -3,7 +3,7 @@ import statistics
 
 import pytest
 
-from nodewise.evaluation.summary import Report, Summary
+from nodewise.evaluation.evaluate import Report, Summary
 
 VALUES = [0.5, 0.7, 0.6, 0.9, 0.8, 0.55]
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from nodewise.cli.labels import write_labels
-from nodewise.core.runs import RunFolder
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
-from nodewise.data.synthetic import block_model
+from nodewise.core.folder import RunFolder
+from nodewise.datasets.planted import block_model
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
+from nodewise.vectors.embeddings import Embeddings
 
 Writer = Callable[[Path], None]
 

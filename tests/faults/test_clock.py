@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from nodewise.cli.main import main
+from nodewise.core.folder import RunFolder
 from nodewise.core.progress import TerminalProgress
-from nodewise.core.runs import RunFolder
-from nodewise.reproduce import tune
+from nodewise.tune import search as tune
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from tests.fuzz import seeds
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.core.runs import RunFolder
-from nodewise.data.embeddings import read_embeddings
-from nodewise.data.read import read_graph
+from nodewise.core.folder import RunFolder
 from nodewise.methods.settings import Settings
+from nodewise.read.read import read_graph
+from nodewise.vectors.embeddings import read_embeddings
 
 Action = Callable[[Path], None]
 

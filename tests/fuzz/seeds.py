@@ -19,9 +19,9 @@ import scipy.sparse as sp
 from tests.planetoid_bytes import small_set
 
 from nodewise.core.config import to_toml
-from nodewise.data.graph import Graph, Split
-from nodewise.data.store_write import write_store
+from nodewise.graph.graph import Graph, Split
 from nodewise.methods.settings import Settings
+from nodewise.store.convert import write_store
 
 EDGES_CSV = b"source,target,weight\na,b,1\nb,c,0.5\nc,d,1\nd,a,2\n"
 EDGES_TSV = b"# a comment\n0\t1\n1\t2\n2\t0\n\n2\t3\n"

@@ -13,19 +13,19 @@ from tests.fuzz import seeds, strategies
 
 from nodewise.cli.search_folder import claim
 from nodewise.core import config
-from nodewise.core.runs import RunFolder
-from nodewise.data import planetoid
-from nodewise.data.embeddings import read_embeddings
-from nodewise.data.feature_table import read_features
-from nodewise.data.ids import NodeIds
-from nodewise.data.label_table import read_labels
-from nodewise.data.npz import load_graph
-from nodewise.data.planetoid_pickle import read_array, read_lists, read_matrix
-from nodewise.data.read import read_graph
-from nodewise.data.splits import parse_split
-from nodewise.data.store_read import open_store
+from nodewise.core.folder import RunFolder
+from nodewise.datasets import planetoid
+from nodewise.datasets.planetoid_pickle import read_array, read_lists, read_matrix
+from nodewise.graph.ids import NodeIds
+from nodewise.graph.splits import parse_split
 from nodewise.methods.node_embedder import _read_weights
 from nodewise.methods.settings import Settings
+from nodewise.read.feature_table import read_features
+from nodewise.read.label_table import read_labels
+from nodewise.read.npz import load_graph
+from nodewise.read.read import read_graph
+from nodewise.store.open import open_store
+from nodewise.vectors.embeddings import read_embeddings
 
 NAMED = NodeIds(["a", "b", "c", "d"])
 NUMBERED = NodeIds.range(4)
@@ -49,7 +49,7 @@ def _features(path: Path) -> None:
 
 def _labels(path: Path) -> None:
     table = read_labels(path, NUMBERED if path.suffix == ".npy" else NAMED)
-    from nodewise.data.labels import encode_labels
+    from nodewise.graph.labels import encode_labels
 
     encode_labels(table.classes, table.source)
 
@@ -105,7 +105,7 @@ def _search(path: Path) -> None:
 
 
 def _trials(path: Path) -> None:
-    from nodewise.reproduce.tuning_log import ranking, read_trials
+    from nodewise.tune.log import ranking, read_trials
 
     ranking(read_trials(path.parent, "trials"), "full")
 

@@ -18,13 +18,13 @@ from tests.fuzz.corpus import npy_header, zipped
 
 from nodewise.core.config import load_toml, override
 from nodewise.core.errors import InputError
-from nodewise.core.runs import RunFolder
-from nodewise.data.embeddings import read_embeddings
-from nodewise.data.feature_table import read_features
-from nodewise.data.ids import NodeIds
-from nodewise.data.read import read_graph
+from nodewise.core.folder import RunFolder
+from nodewise.graph.ids import NodeIds
 from nodewise.methods.settings import Settings
-from nodewise.reproduce.tuning_log import read_trials
+from nodewise.read.feature_table import read_features
+from nodewise.read.read import read_graph
+from nodewise.tune.log import read_trials
+from nodewise.vectors.embeddings import read_embeddings
 
 Reader = Callable[[Path], object]
 

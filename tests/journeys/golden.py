@@ -86,7 +86,9 @@ def observe(method: str) -> dict[str, Any]:
     files = ("--features", "nodes.csv", "--labels", "labels.csv")
     common = ("--device", "cpu", "--method", method)
     if method in CLASSIFIERS:
-        printed = command("classify", "edges.csv", *files, *common, *changes(CLASSIFIERS[method]), "-o", "found.parquet")
+        printed = command(
+            "classify", "edges.csv", *files, *common, *changes(CLASSIFIERS[method]), "-o", "found.parquet"
+        )
         found = pq.read_table("found.parquet").to_pydict()
         return {"classify": printed, "labels": found["label"], "probabilities": rounded(found["probability"])}
     printed = command("embed", "edges.csv", *files, *common, *changes(EMBEDDERS[method]), "-o", "run")

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from nodewise.losses.score import scorable
+from nodewise.losses.node_infonce import scorable
 
 POINTS = torch.randn(2, 9, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 3 + 5
 

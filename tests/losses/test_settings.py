@@ -1,7 +1,7 @@
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.losses.settings import LossSettings
+from nodewise.losses.node_infonce import LossSettings
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])

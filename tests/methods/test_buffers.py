@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from nodewise.methods import buffers
-from nodewise.methods.buffers import Buffers, FileBuffers, MemoryBuffers, choose_buffers
+from nodewise.methods import layerwise as buffers
+from nodewise.methods.layerwise import Buffers, FileBuffers, MemoryBuffers, choose_buffers
 
 CPU = torch.device("cpu")
 

@@ -9,10 +9,10 @@ from scipy.sparse.csgraph import shortest_path
 from tests.graphs import random_graph
 
 from nodewise.core import config
-from nodewise.data.graph import Graph
 from nodewise.encoders.build import build_encoder
 from nodewise.encoders.features import Features
-from nodewise.methods.embed import embed_nodes
+from nodewise.graph.graph import Graph
+from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.incremental import embed_some, reached
 from nodewise.methods.settings import Settings
 from nodewise.views.topology import Topology

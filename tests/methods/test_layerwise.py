@@ -10,16 +10,14 @@ import torch
 from tests.graphs import random_graph
 
 from nodewise.core import config
-from nodewise.data.store_read import open_store
-from nodewise.data.store_write import write_store
 from nodewise.encoders.build import build_encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import GCN, smooth
 from nodewise.methods import layerwise
-from nodewise.methods.buffers import Buffers, FileBuffers, MemoryBuffers
-from nodewise.methods.layerwise import chunks, places, run_passes
-from nodewise.methods.program import hops, program
+from nodewise.methods.layerwise import Buffers, FileBuffers, MemoryBuffers, chunks, hops, places, program, run_passes
 from nodewise.methods.settings import Settings
+from nodewise.store.convert import write_store
+from nodewise.store.open import open_store
 from nodewise.views.topology import Topology
 
 SETTINGS = [

@@ -14,11 +14,11 @@ from tests.graphs import random_graph
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.core.runs import RunFolder
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.graph import Graph
+from nodewise.core.folder import RunFolder
+from nodewise.graph.graph import Graph
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
+from nodewise.vectors.embeddings import Embeddings
 
 MODES = ("graph", "walks")
 SMALL = (

@@ -21,17 +21,17 @@ from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.core.interrupt import Paused
 from nodewise.core.progress import SilentProgress, Stage
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
-from nodewise.data.shards import MANIFEST, read_shards
-from nodewise.data.store_read import open_store
-from nodewise.data.store_write import write_store
 from nodewise.encoders.build import build_encoder
 from nodewise.encoders.features import Features
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 from nodewise.methods import layerwise, sharded
-from nodewise.methods.embed import embed_nodes
+from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
 from nodewise.methods.sharded import Sharded, embed_to_shards
+from nodewise.store.convert import write_store
+from nodewise.store.open import open_store
+from nodewise.vectors.shards import MANIFEST, read_shards
 from nodewise.views.topology import Topology
 
 SEEDS = torch.tensor([3])
@@ -88,7 +88,7 @@ import os, signal, sys
 from pathlib import Path
 from nodewise.methods import layerwise, sharded
 from tests.methods.test_sharded import settings, to_shards
-from nodewise.data.store_read import open_store
+from nodewise.store.open import open_store
 
 layerwise.ROWS = 16
 home, name, count = (layerwise, "_rows", int(sys.argv[1]))

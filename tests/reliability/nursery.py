@@ -151,10 +151,6 @@ def _child(order: dict[str, Any], stderr: int, counter: int) -> None:
 def _serve() -> None:
     import tempfile
 
-    import nodewise.cli.labels
-    import nodewise.data.read
-    import nodewise.methods.node_embedder  # noqa: F401
-
     for line in sys.stdin:
         order = json.loads(line)
         with tempfile.TemporaryFile() as stderr, tempfile.TemporaryFile() as counter:

@@ -7,7 +7,7 @@ import pytest
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from tests.graphs import random_graph
 
-from nodewise.core.runs import RunFolder
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.store_write import write_store
+from nodewise.core.folder import RunFolder
+from nodewise.store.convert import write_store
+from nodewise.vectors.embeddings import Embeddings
 
 PATIENCE = 300  # seconds; a machine at leisure needs ten
 STEPS = 60

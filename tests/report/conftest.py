@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 from nodewise.report.columns import guessed
 from nodewise.report.subject import Subject
+from nodewise.vectors.embeddings import Embeddings
 
 LONG = "long " * 2048
 HOSTILE = (

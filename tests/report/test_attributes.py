@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 from nodewise.report.attributes import MOST_COLUMNS, feature_columns, read_attributes
 
 NODES = NodeIds(["a", "b", "c"])

@@ -15,12 +15,12 @@ import pytest
 from PIL import Image
 from tests.report.conftest import HOSTILE, LONG, make_subject
 
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.ids import NodeIds
+from nodewise.graph.ids import NodeIds
 from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
 from nodewise.report.coordinates import coordinates
 from nodewise.report.page import write_page
+from nodewise.vectors.embeddings import Embeddings
 
 PATIENCE = 30_000  # milliseconds; a loaded machine is slow, and nothing here depends on how slow
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Split
 from nodewise.evaluation.probe import linear_probe
+from nodewise.graph.graph import Split
 from nodewise.report import classes
 from nodewise.report.classes import confusion, predict
 

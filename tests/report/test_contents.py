@@ -10,7 +10,7 @@ from tests.report.conftest import make_subject
 from tests.report.test_packing import unpacked
 
 from nodewise.core.jsonable import to_json
-from nodewise.data.graph import Split
+from nodewise.graph.graph import Split
 from nodewise.report import contents as module
 from nodewise.report.columns import guessed
 from nodewise.report.contents import contents

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from tests.report.test_browser import Reader
 
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 from nodewise.report.contents import contents
 from nodewise.report.page import write_page
 from nodewise.report.subject import Subject
+from nodewise.vectors.embeddings import Embeddings
 
 pytestmark = pytest.mark.slow
 

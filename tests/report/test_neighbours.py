@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 from nodewise.report import neighbours
 from nodewise.report.neighbours import adjacent, nearest, unit_rows
+from nodewise.vectors.embeddings import Embeddings
 
 
 def vectors(rows: int, seed: int = 0) -> np.ndarray:

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from nodewise.core import config
-from nodewise.data.graph import Graph
-from nodewise.data.synthetic import block_model
+from nodewise.datasets.planted import block_model
+from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
 from nodewise.reproduce.ledger import COLUMNS
 from nodewise.reproduce.setup import Setup

@@ -20,7 +20,7 @@ from nodewise.reproduce.results import Results
 from nodewise.reproduce.run import Runner
 from nodewise.reproduce.setup import Setup
 from nodewise.reproduce.task import Task
-from nodewise.sampling.strategies import STRATEGIES
+from nodewise.sampling.strategy import STRATEGIES
 
 Score = Callable[[Task, int], dict[str, Any]]
 

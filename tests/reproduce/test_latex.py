@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 
-from nodewise.reproduce.latex import PACKAGES, escape_latex, latex_notes, latex_table
+from nodewise.reproduce.tables import PACKAGES, escape_latex, latex_notes, latex_table
 
 NUMBERS = [("with α", "1.00 ± 0.10"), ("a|b_c", "-2")]
 

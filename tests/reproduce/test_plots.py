@@ -9,9 +9,7 @@ import pytest
 from tests.reproduce.planted import row, small_setup
 
 from nodewise.reproduce import ablation, figure, parameters, strategies
-from nodewise.reproduce.plot_maps import draw_maps
-from nodewise.reproduce.plot_parameters import _difference, _in_use, draw_parameters
-from nodewise.reproduce.plots import reach
+from nodewise.reproduce.plots import _difference, _in_use, draw_maps, draw_parameters
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup
 from nodewise.reproduce.task import Task
@@ -94,8 +92,3 @@ def test_gains_beside_the_papers(tmp_path: Path) -> None:
     assert "measured" not in drawn, "one kind of point needs no legend"
     alone = Setup(datasets=("citeseer",), methods=("adaptive",))
     assert strategies.draw(Results(strategies.plan(alone), []), alone, tmp_path) == []
-
-
-def test_the_interval_is_students() -> None:
-    assert reach(None, 1) == 0
-    assert reach(1.0, 4) == pytest.approx(3.18245 / 2, abs=1e-4)  # t of 3 degrees of freedom

@@ -11,7 +11,7 @@ from tests.reproduce.planted import CPU, load, small_setup
 
 from nodewise.core.errors import InputError
 from nodewise.core.lock import FolderLock
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.reproduce.experiments import EXPERIMENTS
 from nodewise.reproduce.run import Runner
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from nodewise.evaluation.evaluate import Summary
 from nodewise.evaluation.paired import PairedDifference
-from nodewise.evaluation.summary import Summary
 from nodewise.reproduce import tables
 from nodewise.reproduce.tables import Table, noted, write_tables
 

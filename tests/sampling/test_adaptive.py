@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.sampling.test_strategies import TOPOLOGY, candidates
+from tests.sampling.test_strategy import TOPOLOGY, candidates
 
 from nodewise.core import rng
 from nodewise.core.errors import InputError

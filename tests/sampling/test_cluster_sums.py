@@ -2,7 +2,7 @@
 
 import torch
 
-from nodewise.sampling.cluster_sums import DenseCandidates, DenseMembers, GatheredCandidates, GatheredMembers
+from nodewise.sampling.cluster_networks import DenseCandidates, DenseMembers, GatheredCandidates, GatheredMembers
 
 GENERATOR = torch.Generator().manual_seed(3)
 COLUMNS, CLUSTERINGS, QUERIES = 11, 4, 5

@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.graphs import random_graph, small_graph
 
 from nodewise.core import rng
-from nodewise.data.graph import Graph
-from nodewise.data.synthetic import block_model
+from nodewise.datasets.planted import block_model
 from nodewise.encoders.features import Features
+from nodewise.graph.graph import Graph
 from nodewise.sampling import evidence
 from nodewise.sampling.evidence import consensus, kmeans
 from nodewise.views.topology import Topology

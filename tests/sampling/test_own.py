@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.sampling.test_strategies import candidates
+from tests.sampling.test_strategy import candidates
 
 from nodewise.core.errors import InputError
-from nodewise.sampling.own import source_hash
 from nodewise.sampling.pairs import Strategy
 from nodewise.sampling.settings import SamplingSettings
-from nodewise.sampling.strategies import STRATEGIES, build_strategy
+from nodewise.sampling.strategy import STRATEGIES, build_strategy, source_hash
 
 NAME = "own_nodewise_test"
 

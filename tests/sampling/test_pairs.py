@@ -1,5 +1,5 @@
 import torch
-from tests.sampling.test_strategies import candidates
+from tests.sampling.test_strategy import candidates
 
 from nodewise.sampling.pairs import PairSets
 

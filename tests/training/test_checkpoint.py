@@ -15,9 +15,9 @@ from tests.training.test_step import EXPLODING, learner
 from torch import Tensor
 
 from nodewise.core.errors import InputError
+from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import Stopped
 from nodewise.core.progress import SilentProgress
-from nodewise.core.runs import RunFolder
 from nodewise.training.checkpoint import (
     CheckpointPlan,
     FileCheckpoints,

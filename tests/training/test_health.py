@@ -4,7 +4,7 @@ import torch
 from tests.training.test_step import GRAPH, learner
 
 from nodewise.core.errors import NodewiseError
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.training.health import EXPLODED, HEAVIEST, LossGuard
 from nodewise.training.step import Learner
 

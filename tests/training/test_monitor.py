@@ -8,8 +8,7 @@ from tests.training.test_step import GRAPH, SEEDS, learner
 from torch import Tensor
 
 from nodewise.encoders.build import build_encoder
-from nodewise.encoders.encoder import Encoder
-from nodewise.encoders.settings import EncoderSettings
+from nodewise.encoders.encoder import Encoder, EncoderSettings
 from nodewise.training.batches import Batches
 from nodewise.training.loop import Callbacks, train
 from nodewise.training.monitor import EarlyStopping, monitored_loss

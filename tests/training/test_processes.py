@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from nodewise.core.errors import InputError, LostProcess
-from nodewise.training import processes
-from nodewise.training.distributed import Alone
-from nodewise.training.processes import joined, launched, losses_in_words, restarted
+from nodewise.training import team as processes
+from nodewise.training.team import Alone, joined, launched, losses_in_words, restarted
 
 
 def test_a_single_process_is_not_asked_anything(monkeypatch: pytest.MonkeyPatch) -> None:

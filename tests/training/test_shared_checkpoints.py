@@ -13,8 +13,8 @@ from tests.training.test_checkpoint import Counter
 from nodewise.core.errors import InputError
 from nodewise.core.interrupt import Stopped
 from nodewise.training.checkpoint import Resumable
-from nodewise.training.distributed import Alone
 from nodewise.training.shared_checkpoints import SharedCheckpoints, require_same, stopping_together
+from nodewise.training.team import Alone
 
 
 class Heard(Alone):

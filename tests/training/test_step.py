@@ -9,8 +9,8 @@ from tests.graphs import random_graph
 from torch import Tensor
 
 from nodewise.core import config
-from nodewise.core.lanes import Mark, beside, mark
-from nodewise.data.graph import Graph
+from nodewise.fast.lanes import Mark, beside, mark
+from nodewise.graph.graph import Graph
 from nodewise.sampling import adaptive
 from nodewise.sampling.descriptions import vectors
 from nodewise.sampling.neighbourhood import sample_neighbours

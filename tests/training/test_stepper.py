@@ -93,7 +93,7 @@ def test_captured_steps_equal_plain_ones(changes: tuple[str, ...]) -> None:
         "sampling.class_collision.hops=2",
         "sampling.diversity.law=per_node",
         "sampling.diversity.size=5.0",
-        "sampling.strategy=tests.sampling.test_strategies:Own",
+        "sampling.strategy=tests.sampling.test_strategy:Own",
     ],
 )
 def test_shapes_that_change_are_not_captured(change: str) -> None:

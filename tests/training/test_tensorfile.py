@@ -9,7 +9,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from nodewise.core.errors import InputError
-from nodewise.training.tensorfile import write_tensors
+from nodewise.training.checkpoint import write_tensors
 
 TENSORS = {"b": torch.arange(6.0).view(2, 3).T, "a": torch.tensor(3)}
 ABOUT = {"zebra": 'quoted "ü"', "apple": "1", "mango": "2"}

@@ -5,10 +5,10 @@ from tests.graphs import small_graph
 
 from nodewise.core import rng
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Graph
-from nodewise.views import biased_walks as module
-from nodewise.views.biased_walks import biased_walks
+from nodewise.graph.graph import Graph
+from nodewise.views import walks as module
 from nodewise.views.topology import Topology
+from nodewise.views.walks import biased_walks
 
 TOPOLOGY = Topology.of(small_graph())
 # 0 and 1 share the neighbours 2 and 3; 4 and 5 hang off 1.

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.graphs import random_graph
 
 from nodewise.core import rng
-from nodewise.data.graph import Graph
-from nodewise.data.store_read import open_store
-from nodewise.data.store_write import write_store
+from nodewise.graph.graph import Graph
+from nodewise.store.convert import write_store
+from nodewise.store.open import open_store
 from nodewise.views.subgraphs import subgraphs_in_torch
 from nodewise.views.topology import Topology
 from nodewise.views.walks import walks_in_torch

@@ -10,8 +10,8 @@ import pytest
 from tests.graphs import small_graph
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Graph
-from nodewise.data.synthetic import block_model
+from nodewise.datasets.planted import block_model
+from nodewise.graph.graph import Graph
 from nodewise.views.diffusion import DiffusionSettings, diffuse, exact, push, transition
 
 PPR, HEAT = DiffusionSettings(), DiffusionSettings(kind="heat")

@@ -1,7 +1,7 @@
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.views.settings import ViewSettings
+from nodewise.views.walks import ViewSettings
 
 
 def test_a_walk_has_at_least_one_step() -> None:

@@ -3,7 +3,7 @@ import warnings
 import scipy.sparse as sp
 import torch
 
-from nodewise.views.sparse import csr_of, csr_tensor, sparse_product
+from nodewise.views.topology import csr_of, csr_tensor, sparse_product
 
 
 def test_rows_come_back_and_nobody_is_warned() -> None:

@@ -3,7 +3,7 @@ import pytest
 import torch
 from tests.graphs import random_graph, small_graph
 
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.views.topology import Topology
 
 

@@ -37,7 +37,7 @@ from nodewise.core.files import atomic_write
 from nodewise.methods.catalogue import find
 
 if TYPE_CHECKING:
-    from nodewise.data.ids import NodeIds
+    from nodewise.graph.ids import NodeIds
 
 RunOrGraph = Annotated[
     str, typer.Argument(metavar="RUN_OR_GRAPH", help="A run or a file of vectors; with --method, a graph.")

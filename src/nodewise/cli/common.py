@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodewise.core.errors import InputError
+from nodewise.core.folder import RunFolder
 from nodewise.core.jsonable import to_json
-from nodewise.core.runs import RunFolder
 
 if TYPE_CHECKING:
-    from nodewise.data.embeddings import Embeddings
+    from nodewise.vectors.embeddings import Embeddings
 
 GraphName = Annotated[
     str, typer.Argument(metavar="GRAPH", help="A data set (citeseer, cora, pubmed), a file of edges, or a store.")
@@ -93,8 +93,8 @@ def examples(*lines: str) -> str:
 
 def read_vectors(run_or_file: Path) -> Embeddings:
     """Return the embeddings of a run folder, of a folder of shards, or of a file."""
-    from nodewise.data.embeddings import read_embeddings
-    from nodewise.data.shards import has_shards, read_shards
+    from nodewise.vectors.embeddings import read_embeddings
+    from nodewise.vectors.shards import has_shards, read_shards
 
     if has_shards(run_or_file):
         return read_shards(run_or_file)

@@ -30,7 +30,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
 
 if TYPE_CHECKING:
-    from nodewise.data.store_layout import Manifest
+    from nodewise.store.layout import Manifest
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="STORE", help="Folder for the store.")]
 Memory = Annotated[
@@ -69,9 +69,9 @@ def convert(
     and Parquet are sorted on the disk, so they may be larger than the memory. After a kill the same command goes on
     where it was.
     """
-    from nodewise.data.store_layout import is_store
-    from nodewise.data.store_write import Conversion, write_store
-    from nodewise.data.store_write import convert as convert_files
+    from nodewise.store.convert import Conversion, write_store
+    from nodewise.store.convert import convert as convert_files
+    from nodewise.store.layout import is_store
 
     source = GraphSource(graph, features, labels, data_dir, edges, tables)
     bytes_, progress = parse_size(memory), for_terminal(quiet)

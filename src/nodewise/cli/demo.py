@@ -23,12 +23,12 @@ from nodewise.cli.embed import summarise, train
 from nodewise.cli.evaluate import print_reports, score, to_dict
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.report import write_report
-from nodewise.core.runs import RunFolder
+from nodewise.core.folder import RunFolder
 from nodewise.core.staging import staged
 from nodewise.methods.catalogue import find
 
 if TYPE_CHECKING:
-    from nodewise.evaluation.summary import Report
+    from nodewise.evaluation.evaluate import Report
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.")]
 

@@ -33,13 +33,13 @@ from nodewise.cli.common import (
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
-from nodewise.core.runs import RunFolder
+from nodewise.core.folder import RunFolder
 from nodewise.core.staging import staged
 from nodewise.methods.catalogue import Card, find
 
 if TYPE_CHECKING:
-    from nodewise.data.graph import Graph
-    from nodewise.training.distributed import Alone
+    from nodewise.graph.graph import Graph
+    from nodewise.training.team import Alone
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.")]
 Method = Annotated[
@@ -102,10 +102,10 @@ def embed(
     estimator = card.load()
     settings = load_settings(config, preset, set, estimator=estimator, dataset=graph if source.is_data_set else "")
     if deterministic:
-        from nodewise.training.determinism import be_deterministic
+        from nodewise.training.device import be_deterministic
 
         be_deterministic()
-    from nodewise.training.processes import joined
+    from nodewise.training.team import joined
 
     with joined(device) as (team, device):
         options = _training_options(card, resume, checkpoint_every, any_memory, quiet or team.rank > 0, team)
@@ -138,7 +138,7 @@ def _training_options(
 ) -> dict[str, Any]:
     """Return what only methods with checkpoints understand."""
     from nodewise.training.checkpoint import CheckpointPlan
-    from nodewise.training.processes import restarted
+    from nodewise.training.team import restarted
 
     if getattr(card.load(), "resumable", False):
         plan = CheckpointPlan(every, resume or restarted(), lambda message: say(message, quiet))
@@ -195,7 +195,7 @@ def train(
     """
     from nodewise.cli.labels import unlabelled, write_labels
     from nodewise.core.progress import for_terminal
-    from nodewise.data.fingerprint import fingerprint
+    from nodewise.graph.fingerprint import fingerprint
 
     if "checkpoints" in options:  # the methods without them train on the whole graph, or not at all
         _say_if_few_are_visited(graph.num_nodes, settings.training, quiet)

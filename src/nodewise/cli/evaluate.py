@@ -29,7 +29,7 @@ from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 
 if TYPE_CHECKING:
-    from nodewise.evaluation.summary import Report, Summary
+    from nodewise.evaluation.evaluate import Report, Summary
 
 RunNames = Annotated[
     list[Path],

@@ -13,7 +13,7 @@ from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from nodewise.data.graph import Graph
+    from nodewise.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class GraphSource:
 
     def feature_names(self) -> tuple[str, ...]:
         """Return what the file of features calls them; nothing if it does not say."""
-        from nodewise.data.feature_names import feature_names
-        from nodewise.data.label_table import label_column_names
+        from nodewise.read.feature_names import feature_names
+        from nodewise.read.label_table import label_column_names
 
         aside: tuple[str, ...] = ()
         if self.features is not None and self.features == self.labels:
@@ -79,7 +79,7 @@ def load_graph(source: GraphSource, quiet: bool = False, verify: bool = False, r
 
     `verify` checks the sums of a store, which reads all of it; `retell` also tells what was told when it was made.
     """
-    from nodewise.data.store_layout import Manifest, check_sums, is_store
+    from nodewise.store.layout import Manifest, check_sums, is_store
 
     told: tuple[str, ...] = ()
     if is_store(path := Path(source.graph)):
@@ -95,7 +95,7 @@ def load_graph(source: GraphSource, quiet: bool = False, verify: bool = False, r
 
 
 def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
-    from nodewise.data.datasets import DATASETS, load_dataset
+    from nodewise.datasets.catalogue import DATASETS, load_dataset
 
     name = source.graph
     if name.lower() not in DATASETS:
@@ -109,6 +109,6 @@ def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
 
 
 def _read_files(source: GraphSource) -> Graph:
-    from nodewise.data.read import read_graph
+    from nodewise.read.read import read_graph
 
     return read_graph(Path(source.graph), features=source.features, labels=source.labels, **source.columns())

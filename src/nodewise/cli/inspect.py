@@ -57,8 +57,8 @@ def inspect(
     Also how much memory and time embedding it will need. Nothing is written. What reading changed or assumed is told
     on stderr.
     """
-    from nodewise.data.statistics import describe
-    from nodewise.data.store_layout import is_store
+    from nodewise.graph.statistics import describe
+    from nodewise.store.layout import is_store
 
     if verify and not is_store(Path(graph)):
         raise InputError(f"{graph}: not a graph store, so there are no checksums to verify; leave out --verify")

@@ -11,14 +11,14 @@ import numpy as np
 from nodewise.cli.common import TABLES, TableColumns
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
-from nodewise.core.runs import RunFolder
-from nodewise.data.graph import Graph, Split
-from nodewise.data.label_table import LabelTable, read_labels
-from nodewise.data.labels import UNKNOWN, encode_labels
-from nodewise.data.messages import count, excerpt
+from nodewise.core.folder import RunFolder
+from nodewise.core.messages import count, excerpt
+from nodewise.graph.graph import Graph, Split
+from nodewise.graph.labels import UNKNOWN, encode_labels
+from nodewise.read.label_table import LabelTable, read_labels
 
 if TYPE_CHECKING:
-    from nodewise.data.ids import NodeIds
+    from nodewise.graph.ids import NodeIds
 
 _PARTS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 

@@ -26,11 +26,11 @@ from nodewise.cli.common import (
 from nodewise.cli.graphs import GraphSource
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
-from nodewise.core.runs import RunFolder
+from nodewise.core.folder import RunFolder
 from nodewise.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from nodewise.data.graph import Graph
+    from nodewise.graph.graph import Graph
     from nodewise.report.columns import Column
     from nodewise.report.subject import Subject
 
@@ -156,9 +156,9 @@ def read_subject(
 
     from nodewise.cli.labels import labels_for
     from nodewise.cli.runs import find_graph, read_runs
-    from nodewise.data.embeddings import Embeddings
     from nodewise.report.attributes import read_attributes
     from nodewise.report.subject import Subject
+    from nodewise.vectors.embeddings import Embeddings
 
     runs = read_runs([folder.path])
     graph, missing = find_graph(runs, source, data_dir, quiet)

@@ -146,7 +146,7 @@ def reproduce(
 def _prepare(
     output: Path, wanted: Wanted, means: Means, device: str, data_dir: Path | None, quiet: bool
 ) -> tuple[Runner, Setup]:
-    from nodewise.data.datasets import load_dataset
+    from nodewise.datasets.catalogue import load_dataset
     from nodewise.reproduce.run import Runner
     from nodewise.reproduce.setup import Setup
     from nodewise.training.device import choose_device
@@ -172,7 +172,7 @@ def _prepare(
 
 def _setup_of(name: str, setup: Setup, wanted: Wanted) -> Setup:
     """Return the setup of one experiment: its own data sets and number of seeds where none were given."""
-    from nodewise.data.datasets import DATASETS
+    from nodewise.datasets.catalogue import DATASETS
     from nodewise.reproduce.experiments import EXPERIMENTS
     from nodewise.reproduce.setup import QUICK_DATASETS, QUICK_RUNS
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from nodewise.cli.labels import KnownLabels
 from nodewise.cli.runs import Runs, recorded_graph
 from nodewise.core.progress import for_terminal
-from nodewise.data.graph import Graph
-from nodewise.evaluation.evaluate import METRICS, evaluate_embeddings
+from nodewise.evaluation.evaluate import METRICS, Report, Summary, evaluate_embeddings
 from nodewise.evaluation.inputs import Matrix
 from nodewise.evaluation.links import link_prediction
-from nodewise.evaluation.summary import Report, Summary
-from nodewise.methods.random_encoder import random_vectors
+from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
+from nodewise.methods.untrained import random_vectors
 from nodewise.training.device import choose_device
 
 _RANDOM_SPLITS = 10

@@ -12,12 +12,12 @@ import numpy as np
 from nodewise.cli.common import read_vectors
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.core.errors import InputError
-from nodewise.core.runs import RunFolder
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
-from nodewise.data.messages import count
-from nodewise.data.shards import has_shards
+from nodewise.core.folder import RunFolder
+from nodewise.core.messages import count
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 from nodewise.methods.settings import Settings
+from nodewise.vectors.shards import has_shards
 
 
 @dataclass(frozen=True)

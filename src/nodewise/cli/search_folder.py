@@ -45,7 +45,7 @@ def claim(folder: Path, identity: dict[str, Any]) -> None:
 def write_best(folder: Path, variant: str, graph: str, objective: str) -> dict[str, Any] | None:
     """Write a variant's best confirmed settings, and above them what chose them; None if none is confirmed yet."""
     from nodewise.core.config import to_toml
-    from nodewise.reproduce.tuning_log import ranking
+    from nodewise.tune.log import ranking
 
     tried, confirmed = _lines(folder, "trials", variant), _lines(folder, "confirmed", variant)
     if not (ranked := ranking(confirmed, variant)):
@@ -65,7 +65,7 @@ def write_best(folder: Path, variant: str, graph: str, objective: str) -> dict[s
 
 def _lines(folder: Path, stage: str, variant: str) -> list[dict[str, Any]]:
     """Return the lines in the order of trials, so that of equals the first wins however many processes there were."""
-    from nodewise.reproduce.tuning_log import read_trials
+    from nodewise.tune.log import read_trials
 
     found = [line for line in read_trials(folder, stage) if line["variant"] == variant]
     return sorted(found, key=lambda line: int(line["trial"]))

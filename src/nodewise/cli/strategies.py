@@ -23,7 +23,7 @@ def strategies(data_dir: DataDir = None, json: Json = False, quiet: Quiet = Fals
     Select one with --set sampling.strategy=NAME; a class of your own is named as module:Class, and its module lies in
     the current folder. 'reproduce strategies --methods all,module:Class' compares it with others on equal seeds.
     """
-    from nodewise.sampling.strategies import STRATEGIES
+    from nodewise.sampling.strategy import STRATEGIES
 
     found = {name: first_line(STRATEGIES.get(name)) for name in STRATEGIES.names()}
     if json:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.baselines.holdout import hold_out
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
-from nodewise.data.graph import Graph, Split
+from nodewise.graph.graph import Graph, Split
+from nodewise.methods.classifiers.classifier import hold_out
 
 
 @dataclass(frozen=True)

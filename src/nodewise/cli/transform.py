@@ -31,9 +31,9 @@ from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
 
 if TYPE_CHECKING:
-    from nodewise.core.runs import RunFolder
-    from nodewise.data.graph import Graph
-    from nodewise.data.ids import NodeIds
+    from nodewise.core.folder import RunFolder
+    from nodewise.graph.graph import Graph
+    from nodewise.graph.ids import NodeIds
 
 Output = Annotated[
     Path,
@@ -79,9 +79,9 @@ def transform(
     The graph may be one that training never saw; its nodes need the same features in the same order. With --nodes or
     --new the work is that of these nodes and what they see of the graph.
     """
-    from nodewise.core.runs import RunFolder
+    from nodewise.core.folder import RunFolder
     from nodewise.methods.catalogue import find
-    from nodewise.training.processes import joined, launched
+    from nodewise.training.team import joined, launched
 
     folder = RunFolder.open(run)
     card = find(folder.read_environment().get("method", "nodewise"), with_labels=False)
@@ -125,7 +125,7 @@ def transform(
 
 
 def _require_same_order(features: Path, tables: TableColumns, run: RunFolder) -> None:
-    from nodewise.data.feature_names import feature_names, require_same_order
+    from nodewise.read.feature_names import feature_names, require_same_order
 
     known = run.read_environment().get("graph", {}).get("feature_names", ())
     require_same_order(features, feature_names(features, tables.id_column), [str(name) for name in known])
@@ -133,9 +133,9 @@ def _require_same_order(features: Path, tables: TableColumns, run: RunFolder) ->
 
 def _wanted(nodes: Path | None, run: RunFolder, graph: Graph, quiet: bool) -> NodeIds:
     """Return the ids in a file or, without one, those of the graph that the run has no vectors for."""
-    from nodewise.data.ids import NodeIds
-    from nodewise.data.messages import count
-    from nodewise.data.parquet import ParquetColumns
+    from nodewise.core.messages import count
+    from nodewise.graph.ids import NodeIds
+    from nodewise.read.parquet import ParquetColumns
 
     if nodes is not None:
         if len(found := read_ids(nodes)) == 0:
@@ -156,9 +156,9 @@ def _wanted(nodes: Path | None, run: RunFolder, graph: Graph, quiet: bool) -> No
 
 def read_ids(path: Path) -> NodeIds:
     """Return the ids of a file: its column `id`, or its first one."""
-    from nodewise.data.columns import ID_NAMES, column_called
-    from nodewise.data.formats import format_of, open_columns
-    from nodewise.data.ids import NodeIds
+    from nodewise.graph.ids import NodeIds
+    from nodewise.read.columns import ID_NAMES, column_called
+    from nodewise.read.formats import format_of, open_columns
 
     if (kind := format_of(path)) not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold ids; give text or Parquet")

@@ -38,7 +38,7 @@ from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from nodewise.data.graph import Graph
+    from nodewise.graph.graph import Graph
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the search; may be resumed.")]
 Trials = Annotated[int, typer.Option("--trials", min=1, metavar="N", help="Settings to try, of each variant.")]
@@ -115,10 +115,10 @@ def tune(
     data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet)
     data = _visible(data, objective, split, seed)
 
-    from nodewise.reproduce.parallel import run_shares
-    from nodewise.reproduce.space import SPACES
-    from nodewise.reproduce.tune import confirm, search
+    from nodewise.core.parallel import run_shares
     from nodewise.training.device import choose_device
+    from nodewise.tune.search import confirm, search
+    from nodewise.tune.space import SPACES
 
     identity = {
         "graph": data.name,
@@ -162,7 +162,7 @@ def tune(
 
 def _known(variants: str, space: str) -> tuple[str, ...]:
     """Return the variants asked for, having looked whether these and the space exist."""
-    from nodewise.reproduce.space import SPACES, VARIANTS
+    from nodewise.tune.space import SPACES, VARIANTS
 
     if space not in SPACES:
         raise InputError(f"unknown space {space!r}{did_you_mean(space, SPACES)}")
@@ -176,9 +176,9 @@ def _known(variants: str, space: str) -> tuple[str, ...]:
 def _visible(graph: Graph, objective: str, split: str, seed: int) -> Graph:
     """Return the graph with the labels that the search may read: none at all, or none of test nodes."""
     from nodewise.cli.labels import unlabelled
-    from nodewise.data.splits import choose_split, parse_split
     from nodewise.evaluation.inputs import check_labels, check_split
-    from nodewise.reproduce.tune import without_test_labels
+    from nodewise.graph.splits import choose_split, parse_split
+    from nodewise.tune.search import without_test_labels
 
     if objective == "links":
         return unlabelled(graph)

@@ -45,7 +45,7 @@ def _shift_right(x: Tensor, bits: int) -> Tensor:
 
 def _mix(x: Tensor) -> Tensor:
     if x.is_cuda and triton_is_installed():
-        from nodewise.core.triton_hash import mix_on_gpu
+        from nodewise.fast.triton_hash import mix_on_gpu
 
         return mix_on_gpu(x)
     return mix_in_torch(x)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write, flush_to_disk
+from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import Interrupted
 from nodewise.core.jsonable import json_object, to_json
 from nodewise.core.lock import FolderLock
-from nodewise.core.runs import RunFolder
 
 
 @contextmanager

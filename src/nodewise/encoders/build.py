@@ -5,9 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from nodewise.encoders.convolutions import ConvolutionStack
-from nodewise.encoders.encoder import Encoder
+from nodewise.encoders.encoder import Encoder, EncoderSettings
 from nodewise.encoders.gcn import GCN
-from nodewise.encoders.settings import EncoderSettings
 
 
 def build_encoder(num_features: int, settings: EncoderSettings, seeds: Tensor) -> Encoder:

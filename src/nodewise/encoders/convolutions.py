@@ -13,10 +13,8 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GINConv, SAGEConv
 
 from nodewise.core import rng
-from nodewise.encoders.encoder import Encoder
+from nodewise.encoders.encoder import Encoder, EncoderSettings, readout
 from nodewise.encoders.features import Features
-from nodewise.encoders.readout import readout
-from nodewise.encoders.settings import EncoderSettings
 from nodewise.views.subgraphs import Subgraphs
 from nodewise.views.topology import Topology
 

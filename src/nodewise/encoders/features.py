@@ -14,8 +14,8 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from nodewise.data.graph import Graph
-from nodewise.views.sparse import csr_of, csr_tensor, sparse_product
+from nodewise.graph.graph import Graph
+from nodewise.views.topology import csr_of, csr_tensor, sparse_product
 
 _CHUNK = 1 << 18
 _ONE_IN = 8

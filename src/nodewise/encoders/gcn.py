@@ -14,10 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from nodewise.core import rng
-from nodewise.encoders.encoder import Encoder
+from nodewise.encoders.encoder import LINEAR, Encoder, EncoderSettings, linear_row, readout
 from nodewise.encoders.features import Features
-from nodewise.encoders.readout import LINEAR, linear_row, readout
-from nodewise.encoders.settings import EncoderSettings
 from nodewise.views.subgraphs import Subgraphs
 from nodewise.views.topology import Topology
 

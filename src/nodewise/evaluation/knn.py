@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Split
-from nodewise.evaluation.inputs import Matrix, check_labels, check_split, check_vectors
-from nodewise.evaluation.rows import dense_rows, probe_dtype
+from nodewise.evaluation.inputs import Matrix, check_labels, check_split, check_vectors, dense_rows, probe_dtype
+from nodewise.graph.graph import Split
 
 _SCORES_AT_ONCE = 2**25
 

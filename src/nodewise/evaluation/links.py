@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from torch import Tensor
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Graph
 from nodewise.evaluation.inputs import Matrix, check_vectors
+from nodewise.graph.graph import Graph
 
 _TRIES = 100
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from nodewise.data.graph import Split
 from nodewise.evaluation.inputs import Matrix, check_vectors
+from nodewise.graph.graph import Split
 
 
 def logistic_predictions(

@@ -17,6 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from nodewise.core.errors import InputError
 from nodewise.core.suggest import did_you_mean
 
@@ -75,3 +77,41 @@ def get_preset(name: str | Preset) -> Preset:
     if name in PRESETS:
         return PRESETS[name]
     raise InputError(f"unknown probe preset {name!r}{did_you_mean(name, PRESETS)}")
+
+
+@dataclass(frozen=True)
+class OracleCurves:
+    """Accuracy after every probe step, (S, R, W, steps). For the oracle column; chooses nothing else."""
+
+    val: np.ndarray
+    test: np.ndarray
+
+    @property
+    def max_test(self) -> np.ndarray:
+        """The highest test accuracy over steps, (S, R, W): what choosing by test labels would print."""
+        return np.asarray(self.test.max(-1))
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """Scores of S embeddings, R restarts, W weight decays.
+
+    Attributes:
+        preset: the settings in use.
+        protocol: the same in words, to be saved with the scores.
+        weight_decays: the W weight decays.
+        val_accuracy: (S, R, W).
+        test_accuracy: (S, R, W).
+        steps: (S, R, W), the step (from 1) each classifier was taken at.
+        predictions: for each of the S embeddings, the classes (R, W, n) given to its n test nodes.
+        oracle: curves of the oracle pass, if one was asked for.
+    """
+
+    preset: Preset
+    protocol: str
+    weight_decays: tuple[float, ...]
+    val_accuracy: np.ndarray
+    test_accuracy: np.ndarray
+    steps: np.ndarray
+    predictions: tuple[np.ndarray, ...]
+    oracle: OracleCurves | None = None

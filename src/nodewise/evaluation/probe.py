@@ -15,13 +15,23 @@ import torch
 from torch import Tensor
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Split
-from nodewise.evaluation.inputs import Matrix, Stack, as_matrices, check_labels, check_split, check_vectors
+from nodewise.evaluation.inputs import (
+    DENSE_LIMIT,
+    Matrix,
+    Rows,
+    Stack,
+    as_matrices,
+    check_labels,
+    check_split,
+    check_vectors,
+    chunks,
+    gather,
+    probe_dtype,
+)
 from nodewise.evaluation.logistic import logistic_predictions
-from nodewise.evaluation.presets import Preset, get_preset
-from nodewise.evaluation.probe_result import OracleCurves, ProbeResult
-from nodewise.evaluation.rows import DENSE_LIMIT, Rows, chunks, gather, probe_dtype
+from nodewise.evaluation.presets import OracleCurves, Preset, ProbeResult, get_preset
 from nodewise.evaluation.softmax_regression import correct, fit, initial_weights, scores
+from nodewise.graph.graph import Split
 
 
 def linear_probe(
@@ -48,7 +58,7 @@ def linear_probe(
         restarts: classifiers per embedding that differ in their initial weights.
         seed: names the initial weights, one for all embeddings or one for each. Scores depend on it and the
             embedding, never on what else is in the batch.
-        weight_decays: replace the preset's; see `ProbeResult.with_best_weight_decay`.
+        weight_decays: replace the preset's.
         oracle: also record accuracy after each step, test accuracy included (`ProbeResult.oracle`).
         device: where to compute.
     """

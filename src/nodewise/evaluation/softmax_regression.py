@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.evaluation.inputs import Rows
 from nodewise.evaluation.presets import Preset
-from nodewise.evaluation.rows import Rows
 
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8
 

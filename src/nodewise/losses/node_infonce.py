@@ -16,12 +16,14 @@ Chuang et al. (2020), sum <- max((sum - n τ+ e^f_ii) / (1 - τ+), n e^{-1/τ}),
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
+from torch.nn.functional import normalize, softplus
 
+from nodewise.core.errors import InputError
 from nodewise.sampling.pairs import PairSets
 
 
@@ -61,3 +63,33 @@ def _debiased(log_sum: Tensor, own: Tensor, count: Tensor, prior: float, tempera
     gap = (log_count + math.log(prior) + own - log_sum).clamp(max=-1e-6)
     corrected = log_sum + torch.log(-torch.expm1(gap)) - math.log1p(-prior)
     return torch.maximum(corrected, log_count - 1 / temperature)
+
+
+def scorable(embeddings: Tensor, score: str) -> Tensor:
+    """Return the vectors (S, B, d) whose dot products are the scores."""
+    if score == "dot":
+        return embeddings
+    if score in ("centred", "standardised"):
+        embeddings = embeddings - embeddings.mean(-2, keepdim=True)
+    if score == "standardised":
+        embeddings = embeddings * (embeddings.square().mean(-2, keepdim=True) + 1e-8).rsqrt()
+    return normalize(embeddings, dim=-1)
+
+
+@dataclass(frozen=True)
+class LossSettings:
+    """How pairs are scored.
+
+    Attributes:
+        score: what the dot product f is taken of; see `score.py`. `dot` is the paper's.
+        temperature: τ of Eq. 3.
+        positives: `pair`, the query's own second view, or `set`, all of S_i+ in the batch.
+    """
+
+    score: Literal["dot", "cosine", "centred", "standardised"] = "standardised"
+    temperature: float = 0.5
+    positives: Literal["pair", "set"] = "pair"
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise InputError(f"loss.temperature is {self.temperature:g}; it must be above 0")

@@ -71,7 +71,7 @@ _ALL = (
         "X A",
         True,
         "O(N F d + E d), once",
-        "nodewise.methods.random_encoder:RandomEncoder",
+        "nodewise.methods.untrained:RandomEncoder",
     ),
     Card(
         "deepwalk",
@@ -80,7 +80,7 @@ _ALL = (
         "A",
         False,
         "O(r N L² d) for r walks of L nodes; O(N d) memory",
-        "nodewise.baselines.deepwalk:DeepWalk",
+        "nodewise.methods.rivals.deepwalk:DeepWalk",
     ),
     Card(
         "deepwalk-features",
@@ -89,7 +89,7 @@ _ALL = (
         "X A",
         False,
         "O(r N L² d) for r walks of L nodes; O(N (d + F)) memory",
-        "nodewise.baselines.deepwalk_features:DeepWalkFeatures",
+        "nodewise.methods.rivals.deepwalk:DeepWalkFeatures",
     ),
     Card(
         "node2vec",
@@ -98,7 +98,7 @@ _ALL = (
         "A",
         False,
         "O(r N L² d) for r walks of L nodes; O(N d) memory",
-        "nodewise.baselines.node2vec:Node2Vec",
+        "nodewise.methods.rivals.node2vec:Node2Vec",
     ),
     Card(
         "gae",
@@ -107,7 +107,7 @@ _ALL = (
         "X A",
         True,
         "O(N F d + E d) an epoch",
-        "nodewise.baselines.gae:GraphAutoEncoder",
+        "nodewise.methods.rivals.gae:GraphAutoEncoder",
     ),
     Card(
         "vgae",
@@ -116,7 +116,7 @@ _ALL = (
         "X A",
         True,
         "O(N F d + E d) an epoch",
-        "nodewise.baselines.vgae:VariationalGraphAutoEncoder",
+        "nodewise.methods.rivals.gae:VariationalGraphAutoEncoder",
     ),
     Card(
         "graphsage",
@@ -125,7 +125,7 @@ _ALL = (
         "X A",
         True,
         "O(N F d + N d² + E d) an epoch",
-        "nodewise.baselines.graphsage:GraphSage",
+        "nodewise.methods.rivals.graphsage:GraphSage",
     ),
     Card(
         "grace",
@@ -134,7 +134,7 @@ _ALL = (
         "X A",
         True,
         "O(N² d + N F d) an epoch; O(N (F + d)) memory",
-        "nodewise.baselines.grace:Grace",
+        "nodewise.methods.rivals.grace:Grace",
     ),
     Card(
         "sugrl",
@@ -143,7 +143,7 @@ _ALL = (
         "X A",
         True,
         "O(N F d + N d² + E d) an epoch",
-        "nodewise.baselines.sugrl:Sugrl",
+        "nodewise.methods.rivals.sugrl:Sugrl",
     ),
     # Contrast with a summary, or without negatives at all.
     Card(
@@ -153,7 +153,7 @@ _ALL = (
         "X A",
         True,
         "O(N F d + E d) an epoch",
-        "nodewise.baselines.dgi:DGI",
+        "nodewise.methods.rivals.dgi:DGI",
     ),
     Card(
         "dgi-s",
@@ -162,7 +162,7 @@ _ALL = (
         "X S",
         True,
         "O(N F d + |S| d) an epoch, |S| entries kept",
-        "nodewise.baselines.dgi:DGIS",
+        "nodewise.methods.rivals.dgi:DGIS",
     ),
     Card(
         "mvgrl",
@@ -171,7 +171,7 @@ _ALL = (
         "X A S",
         True,
         "O(N F d + (E + |S|) d) an epoch, |S| entries kept",
-        "nodewise.baselines.mvgrl:MVGRL",
+        "nodewise.methods.rivals.mvgrl:MVGRL",
     ),
     Card(
         "cca-ssg",
@@ -180,7 +180,7 @@ _ALL = (
         "X A",
         True,
         "O(N F d + N d² + E d) an epoch",
-        "nodewise.baselines.cca_ssg:CCASSG",
+        "nodewise.methods.rivals.cca_ssg:CCASSG",
     ),
     Card(
         "bgrl",
@@ -189,7 +189,7 @@ _ALL = (
         "X A",
         True,
         "O(N F d + N d² + E d) an epoch",
-        "nodewise.baselines.bgrl:BGRL",
+        "nodewise.methods.rivals.bgrl:BGRL",
     ),
     Card(
         "graphmae",
@@ -198,7 +198,7 @@ _ALL = (
         "X A",
         True,
         "O(N F d + N d² + E d) an epoch; E d of memory",
-        "nodewise.baselines.graphmae:GraphMAE",
+        "nodewise.methods.rivals.graphmae:GraphMAE",
     ),
     # with labels
     Card(
@@ -208,7 +208,7 @@ _ALL = (
         "X Y",
         True,
         "O(N F) time, O(N F) memory an epoch",
-        "nodewise.baselines.raw:RawFeatures",
+        "nodewise.methods.classifiers.raw:RawFeatures",
     ),
     Card(
         "mlp",
@@ -217,7 +217,7 @@ _ALL = (
         "X Y",
         True,
         "O(N F d) time, O(N (F + d)) memory an epoch",
-        "nodewise.baselines.mlp:MLP",
+        "nodewise.methods.classifiers.gcn:MLP",
     ),
     Card(
         "lp",
@@ -226,7 +226,7 @@ _ALL = (
         "A Y",
         False,
         "O(E C) time, O(E C) memory a step, C classes",
-        "nodewise.baselines.label_propagation:LabelPropagation",
+        "nodewise.methods.classifiers.label_propagation:LabelPropagation",
     ),
     Card(
         "gcn",
@@ -235,7 +235,7 @@ _ALL = (
         "X A Y",
         True,
         "O(N F d + E d) time, O(N (F + d) + E) memory an epoch",
-        "nodewise.baselines.gcn:GCN",
+        "nodewise.methods.classifiers.gcn:GCN",
     ),
     Card(
         "chebyshev",
@@ -244,7 +244,7 @@ _ALL = (
         "X A Y",
         True,
         "O(K (N F d + E d)) time, O(N (F + K d) + E) memory an epoch, order K",
-        "nodewise.baselines.chebyshev:Chebyshev",
+        "nodewise.methods.classifiers.chebyshev:Chebyshev",
     ),
     Card(
         "gat",
@@ -253,7 +253,7 @@ _ALL = (
         "X A Y",
         True,
         "O(N F d + E d) time, O(N F + E d) memory an epoch",
-        "nodewise.baselines.gat:GAT",
+        "nodewise.methods.classifiers.gat:GAT",
     ),
     Card(
         "geniepath",
@@ -262,7 +262,7 @@ _ALL = (
         "X A Y",
         True,
         "O(N F d + N d² + E d) time, O(N F + E d) memory an epoch",
-        "nodewise.baselines.geniepath:GeniePath",
+        "nodewise.methods.classifiers.geniepath:GeniePath",
     ),
     Card(
         "jknet",
@@ -271,7 +271,7 @@ _ALL = (
         "X A Y",
         True,
         "O(N F d + E d) time, O(N (F + d) + E) memory an epoch",
-        "nodewise.baselines.jknet:JKNet",
+        "nodewise.methods.classifiers.jknet:JKNet",
     ),
     Card(
         "mixhop",
@@ -280,7 +280,7 @@ _ALL = (
         "X A Y",
         True,
         "O(N F d + E d) time, O(N (F + d) + E) memory an epoch",
-        "nodewise.baselines.mixhop:MixHop",
+        "nodewise.methods.classifiers.mixhop:MixHop",
     ),
 )
 METHODS: dict[str, Card] = {card.name: card for card in _ALL}

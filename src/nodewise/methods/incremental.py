@@ -11,16 +11,15 @@ import torch
 from torch import Tensor
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import GCN
-from nodewise.methods.embed import embed_by_walks, embed_nodes, of_length
-from nodewise.methods.program import Pass, hops, program
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
+from nodewise.methods.embedding import embed_by_walks, embed_nodes, of_length
+from nodewise.methods.layerwise import Pass, hops, program
 from nodewise.methods.settings import Settings
-from nodewise.views.sparse import csr_tensor
-from nodewise.views.topology import Topology
+from nodewise.views.topology import Topology, csr_tensor
 
 
 def places_of(nodes: NodeIds, graph: Graph) -> Tensor:

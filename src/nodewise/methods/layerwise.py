@@ -6,23 +6,66 @@ the disk, from a graph in memory and from a graph store.
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Container, Iterator
-from typing import NamedTuple
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Protocol, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from nodewise.encoders.features import Features
-from nodewise.methods.buffers import Buffers
-from nodewise.methods.program import Pass
-from nodewise.views.sparse import csr_tensor
-from nodewise.views.topology import Topology
+from nodewise.encoders.gcn import GCN
+from nodewise.methods.settings import Settings
+from nodewise.views.topology import Topology, csr_tensor
 
 ROWS = 1 << 16
 _NAMES = ("first", "second", "result")
 """Of the three buffers, `result` is the one that the last pass may always write to."""
 
 Step = Callable[[str, int, Callable[[], None]], None]
+
+
+class Pass(NamedTuple):
+    """One pass, Z <- f(Z), the first from Z = X.
+
+    Attributes:
+        weight: (rows, columns) to multiply by, Z <- Z W, a node at a time; else neighbours are mixed, Z <- A Z.
+        rectified: whether max(0, .) follows.
+        teleport: a of a smoothing step, Z <- (1 - a) A Z + a Z_0; None in others.
+        origin: whether the Z that comes in is the Z_0 of this and the following smoothing steps.
+    """
+
+    weight: Tensor | None = None
+    rectified: bool = False
+    teleport: float | None = None
+    origin: bool = False
+
+    def combine(self, mixed: Tensor, origin: Tensor | None) -> Tensor:
+        """Return the rows of f(Z) from those of Z W or A Z, and those of Z_0 where there is one."""
+        if self.rectified:
+            return mixed.relu()
+        if self.teleport is None or origin is None:
+            return mixed
+        return (1 - self.teleport) * mixed + self.teleport * origin
+
+
+def program(encoder: GCN, run: int, settings: Settings) -> list[Pass]:
+    """Return the passes of one run's encoder and of the smoothing that the settings ask for."""
+    chosen, passes = encoder.settings, []
+    for layer, weight in enumerate(encoder.weights_of(run)):
+        last = layer == chosen.layers - 1
+        passes += [Pass(weight), Pass(rectified=not last or chosen.final_activation)]
+    for smoothing in (chosen, settings.embedding):
+        passes += [Pass(teleport=smoothing.teleport, origin=step == 0) for step in range(smoothing.propagation)]
+    return passes
+
+
+def hops(passes: list[Pass]) -> int:
+    """Return how far a node sees."""
+    return sum(step.weight is None for step in passes)
 
 
 class Places(NamedTuple):
@@ -102,3 +145,86 @@ def _rows(
     adjacency = topology.adjacency_rows(torch.arange(start, end, device=topology.device))
     mixed = csr_tensor(*adjacency, (end - start, topology.num_nodes)) @ matrix
     return one.combine(mixed, None if where.origin is None else buffers.read(where.origin)[start:end])
+
+
+IN_MEMORY = 1 << 28
+"""Entries of one matrix that are still kept in memory: 1 GiB, of which up to three are needed."""
+
+
+class Buffers(Protocol):
+    """Matrices (N, d) by name."""
+
+    def read(self, name: str) -> Tensor:
+        """Return a matrix."""
+
+    def write(self, name: str, start: int, rows: Tensor) -> None:
+        """Write some rows."""
+
+    def close(self) -> None:
+        """Let go of everything; matrices already read stay as they are."""
+
+
+class MemoryBuffers:
+    """Matrices in the memory of a device."""
+
+    def __init__(self, nodes: int, width: int, device: torch.device) -> None:
+        self._shape, self._device = (nodes, width), device
+        self._held: dict[str, Tensor] = {}
+
+    def read(self, name: str) -> Tensor:
+        """Return a matrix."""
+        return self._held[name]
+
+    def write(self, name: str, start: int, rows: Tensor) -> None:
+        """Write some rows."""
+        if name not in self._held:
+            self._held[name] = torch.empty(self._shape, device=self._device)
+        self._held[name][start : start + len(rows)] = rows
+
+    def close(self) -> None:
+        """Let go of everything; matrices already read stay as they are."""
+        self._held.clear()
+
+
+class FileBuffers:
+    """Matrices in files of a folder, or, without one, in temporary files that vanish with the process."""
+
+    def __init__(self, nodes: int, width: int, folder: Path | None = None) -> None:
+        self._shape, self._folder = (nodes, width), folder
+        self._files: dict[str, BinaryIO] = {}
+
+    def read(self, name: str) -> Tensor:
+        """Return a matrix, whose pages are the file's."""
+        return torch.from_numpy(np.memmap(self._file(name), np.float32, "r+", shape=self._shape))
+
+    def write(self, name: str, start: int, rows: Tensor) -> None:
+        """Write some rows."""
+        data, place = memoryview(rows.cpu().contiguous().numpy().tobytes()), start * self._shape[1] * 4
+        while len(data):
+            written = os.pwrite(self._file(name).fileno(), data, place)
+            data, place = data[written:], place + written
+
+    def close(self) -> None:
+        """Close the files; matrices already read stay as they are, for a mapping outlives its file."""
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    def _file(self, name: str) -> BinaryIO:
+        if name not in self._files:
+            if self._folder is None:
+                file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  # open as long as the matrix is in use
+            else:
+                path = self._folder / name
+                path.touch()
+                file = path.open("r+b")
+            # Its full length at once: reading begins before the last rows are written.
+            os.truncate(file.fileno(), self._shape[0] * self._shape[1] * 4)
+            self._files[name] = file
+        return self._files[name]
+
+
+def choose_buffers(nodes: int, width: int, device: torch.device) -> Buffers:
+    """Return buffers in memory for small matrices and, on the CPU, in temporary files for large ones."""
+    small = nodes * width <= IN_MEMORY or device.type != "cpu"
+    return MemoryBuffers(nodes, width, device) if small else FileBuffers(nodes, width)

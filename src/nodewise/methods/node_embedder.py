@@ -11,31 +11,30 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import deferred
 from nodewise.core.progress import Progress, SilentProgress
-from nodewise.core.runs import RunFolder
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
-from nodewise.data.store_journal import Say
-from nodewise.data.validate import require_features
 from nodewise.encoders.build import build_encoder
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
-from nodewise.methods.embed import embed_nodes
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
+from nodewise.graph.validate import require_features
+from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.incremental import embed_some, places_of
 from nodewise.methods.settings import Settings
 from nodewise.methods.sharded import Sharded, embed_to_shards
-from nodewise.training.checkpoint import CheckpointPlan, FileCheckpoints
+from nodewise.store.journal import Say
+from nodewise.training.checkpoint import CheckpointPlan, FileCheckpoints, write_tensors
 from nodewise.training.device import choose_device
-from nodewise.training.distributed import Alone
 from nodewise.training.health import GoneAstray
 from nodewise.training.identity import identity
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.memory import out_of_memory_in_words, require_memory
 from nodewise.training.shared_checkpoints import SharedCheckpoints, require_same, stopping_together
 from nodewise.training.step import Learner
-from nodewise.training.tensorfile import write_tensors
+from nodewise.training.team import Alone
+from nodewise.vectors.embeddings import Embeddings
 from nodewise.views.topology import Topology
 
 _ABOUT = ("num_features", "seed", "steps")

@@ -8,8 +8,8 @@ from typing import Literal
 
 from nodewise.core.errors import InputError
 from nodewise.core.suggest import did_you_mean
-from nodewise.encoders.settings import EncoderSettings
-from nodewise.losses.settings import LossSettings
+from nodewise.encoders.encoder import EncoderSettings
+from nodewise.losses.node_infonce import LossSettings
 from nodewise.sampling.dpp.settings import DppSettings
 from nodewise.sampling.settings import CollisionSettings, SamplingSettings, WeightSettings
 from nodewise.training.settings import LearnerSettings, TrainingSettings

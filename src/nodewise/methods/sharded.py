@@ -21,21 +21,20 @@ from nodewise.core.config import to_mapping
 from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress, Stage
 from nodewise.core.version import __version__
-from nodewise.data.fingerprint import fingerprint
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
-from nodewise.data.shards import MANIFEST, Shard, has_shards, shard_name, write_manifest, write_shard
-from nodewise.data.store_journal import Say
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
+from nodewise.graph.fingerprint import fingerprint
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 from nodewise.methods import layerwise
-from nodewise.methods.buffers import FileBuffers
-from nodewise.methods.embed import embed_nodes, embedded_rows, in_chunks, number_of_passes
+from nodewise.methods.embedding import embed_nodes, embedded_rows, in_chunks, number_of_passes
 from nodewise.methods.incremental import embed_some, places_of
-from nodewise.methods.layerwise import Step, chunks
+from nodewise.methods.layerwise import FileBuffers, Step, chunks
 from nodewise.methods.settings import Settings
 from nodewise.methods.shared_staging import shared_staging
-from nodewise.training.distributed import Alone
+from nodewise.store.journal import Say
+from nodewise.training.team import Alone
+from nodewise.vectors.shards import MANIFEST, Shard, has_shards, shard_name, write_manifest, write_shard
 from nodewise.views.topology import Topology
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")

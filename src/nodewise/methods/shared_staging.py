@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.core.errors import InputError
-from nodewise.data.store_journal import Say, Staging, staged
-from nodewise.training.distributed import Alone
-from nodewise.training.processes import losses_in_words
+from nodewise.store.journal import Say, Staging, staged
 from nodewise.training.shared_checkpoints import require_same
+from nodewise.training.team import Alone, losses_in_words
 
 
 class SharedStaging:

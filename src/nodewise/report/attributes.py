@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from nodewise.core.errors import InputError
-from nodewise.data.columns import ID_NAMES
-from nodewise.data.features import Features
-from nodewise.data.formats import format_of, open_columns
-from nodewise.data.graph import Graph
-from nodewise.data.ids import NodeIds
-from nodewise.data.keys import id_column
-from nodewise.data.messages import listing
+from nodewise.core.messages import listing
+from nodewise.graph.features import Features
+from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
+from nodewise.read.columns import ID_NAMES
+from nodewise.read.formats import format_of, open_columns
+from nodewise.read.keys import id_column
 from nodewise.report.columns import Column, guessed, numbers
 
 MOST_COLUMNS = 40

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Split
-from nodewise.data.messages import count
+from nodewise.core.messages import count
 from nodewise.evaluation.logistic import classify_unlabelled
 from nodewise.evaluation.probe import linear_probe
+from nodewise.graph.graph import Split
 
 _FOLDS = 5
 _MOST_TRAINING = 20_000

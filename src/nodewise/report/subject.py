@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.data.embeddings import Embeddings
-from nodewise.data.graph import Graph, Split
+from nodewise.graph.graph import Graph, Split
 from nodewise.report.columns import Column
+from nodewise.vectors.embeddings import Embeddings
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from nodewise.methods.settings import Settings
 from nodewise.reproduce import tables
-from nodewise.reproduce.oracle_note import oracle_notes
 from nodewise.reproduce.paper_values import ABLATION, DATASETS, NOTES, OURS, SPLIT_NOTE
-from nodewise.reproduce.plot_gains import draw_gains
-from nodewise.reproduce.results import Results, paired
+from nodewise.reproduce.plots import draw_gains
+from nodewise.reproduce.results import Results, oracle_notes, paired
 from nodewise.reproduce.setup import Setup
 from nodewise.reproduce.task import Task
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import torch
 
-from nodewise.data.graph import Graph, Split
 from nodewise.evaluation.probe import linear_probe
+from nodewise.graph.graph import Graph, Split
 from nodewise.methods.catalogue import METHODS
-from nodewise.reproduce.fitting import Vectors, fit_vectors
+from nodewise.reproduce.fitting import Vectors, fit_vectors, without_test_nodes
 from nodewise.reproduce.provenance import Meter
-from nodewise.reproduce.removal import without_test_nodes
 from nodewise.reproduce.task import PROBE, Task
 
 CLASSIFIER_PROTOCOL = "the method's own classifier, trained on the training labels: its likeliest class"

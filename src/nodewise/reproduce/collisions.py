@@ -15,9 +15,9 @@ from torch import Tensor
 
 from nodewise.core import rng
 from nodewise.core.errors import InputError
-from nodewise.data.graph import Graph
 from nodewise.evaluation.collision import CollisionCounts, count_collisions
-from nodewise.methods.embed import embed_nodes
+from nodewise.graph.graph import Graph
+from nodewise.methods.embedding import embed_nodes
 from nodewise.reproduce.accuracy import known, probed
 from nodewise.reproduce.fitting import Vectors
 from nodewise.reproduce.provenance import Meter

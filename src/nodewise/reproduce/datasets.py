@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.data.graph import Graph
-from nodewise.data.statistics import num_components
+from nodewise.graph.graph import Graph
+from nodewise.graph.statistics import num_components
 from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import EDGES_NOTE, TABLE1
 

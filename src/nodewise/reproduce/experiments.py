@@ -12,8 +12,7 @@ from nodewise.reproduce import (
     figure,
     inductive,
     parameters,
-    plot_maps,
-    plot_parameters,
+    plots,
     separation,
     strategies,
     table2,
@@ -77,7 +76,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             parameters.render,
             10,
             parameters.MORE_COLUMNS,
-            draw=plot_parameters.draw_parameters,
+            draw=plots.draw_parameters,
         ),
         Experiment(
             "figure",
@@ -87,7 +86,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             5,
             separation.MORE_COLUMNS,
             ("pubmed",),
-            plot_maps.draw_maps,
+            plots.draw_maps,
         ),
         Experiment(
             "strategies",

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
-from nodewise.data.graph import Graph
+from nodewise.core.errors import InputError
 from nodewise.encoders.features import Features
 from nodewise.evaluation.inputs import Stack
+from nodewise.graph.graph import Graph, Split
 from nodewise.methods.catalogue import METHODS
-from nodewise.methods.embed import embed_nodes
+from nodewise.methods.embedding import embed_nodes
 from nodewise.reproduce.paper_values import OURS
 from nodewise.reproduce.provenance import Meter
 from nodewise.reproduce.task import Task
@@ -68,3 +70,25 @@ def _fit_one(task: Task, graph: Graph, seed: int, device: torch.device, seen: Gr
     model = METHODS[task.estimator].load()(task.settings, seed=seed, device=str(device)).fit(seen or graph)
     found = model.embeddings_ if seen is None else model.transform(graph)
     return torch.as_tensor(found.vectors)
+
+
+def without_test_nodes(graph: Graph) -> Graph:
+    """Return the subgraph induced by all but the test nodes, with their ids, features, labels and split."""
+    if graph.split is None:
+        raise InputError(f"{graph.name} has no split that says which nodes are test nodes")
+    keep = np.ones(graph.num_nodes, dtype=bool)
+    keep[graph.split.test] = False
+    place = np.cumsum(keep) - 1
+    sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+    inside = keep[sources] & keep[graph.indices]
+    return Graph.from_edges(
+        place[sources[inside]],
+        place[graph.indices[inside]],
+        num_nodes=int(keep.sum()),
+        ids=[name for name, kept in zip(graph.ids, keep, strict=True) if kept],
+        features=None if graph.structural else graph.features[keep],
+        labels=None if graph.labels is None else graph.labels[keep],
+        class_names=None if graph.labels is None else graph.class_names,
+        split=Split(place[graph.split.train], place[graph.split.val], np.empty(0, dtype=np.int64)),
+        name=graph.name,
+    )

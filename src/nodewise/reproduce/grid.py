@@ -17,12 +17,12 @@ from pathlib import Path
 import torch
 
 from nodewise.core.files import atomic_write
+from nodewise.core.parallel import Turns, run_shares
 from nodewise.core.progress import Progress
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.reproduce.fitting import stackable
 from nodewise.reproduce.ledger import Ledger, Row, key_of
 from nodewise.reproduce.measure import KINDS
-from nodewise.reproduce.parallel import Turns, run_shares
 from nodewise.reproduce.provenance import provenance
 from nodewise.reproduce.task import Cell, Task
 

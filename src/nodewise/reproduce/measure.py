@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.reproduce.accuracy import measure_accuracy, measure_inductive
 from nodewise.reproduce.collisions import measure_strategy
 from nodewise.reproduce.oracle import measure_oracle

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from nodewise.data.graph import Graph
 from nodewise.evaluation.probe import linear_probe
-from nodewise.methods.embed import embed_nodes
+from nodewise.graph.graph import Graph
+from nodewise.methods.embedding import embed_nodes
 from nodewise.reproduce.accuracy import known
 from nodewise.reproduce.provenance import Meter
 from nodewise.reproduce.task import PROBE, Task

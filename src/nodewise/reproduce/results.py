@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from nodewise.evaluation.evaluate import Summary
 from nodewise.evaluation.paired import PairedDifference, paired_difference
-from nodewise.evaluation.summary import Summary
 from nodewise.reproduce.ledger import Row
+from nodewise.reproduce.paper_values import ORACLE_NOTE
 from nodewise.reproduce.task import Task
 
 _FRACTIONS = ("val", "test", "oracle")
@@ -55,3 +56,14 @@ def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> PairedDiff
     if len(shared) < 2:
         return None
     return paired_difference({seed: ours[seed] for seed in shared}, {seed: theirs[seed] for seed in shared})
+
+
+def oracle_notes(results: Results, titles: Mapping[str, str]) -> list[str]:
+    """Return the notes; `titles` are the rows of the table as it calls them."""
+    passes = []
+    for row, title in titles.items():
+        measured = [name for name in results.datasets if results.by_seed(row, name, "oracle", "oracle")]
+        where = "" if measured == results.datasets else f" ({', '.join(name.capitalize() for name in measured)})"
+        passes += [f"'{title}'{where}"] if measured else []
+    made = f"Oracle passes were made for {', '.join(passes)} only" if passes else "No oracle pass was made"
+    return [ORACLE_NOTE, f"{made}; a dash is a pass that was not made."]

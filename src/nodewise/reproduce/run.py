@@ -14,7 +14,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
 from nodewise.core.lock import FolderLock
 from nodewise.core.progress import Progress, SilentProgress
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 from nodewise.reproduce import claims, datasets
 from nodewise.reproduce.experiments import EXPERIMENTS, Experiment
 from nodewise.reproduce.grid import Grid, Job, remaining_failures

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from nodewise.data.graph import Graph
 from nodewise.evaluation.clustering import class_silhouette
 from nodewise.evaluation.inputs import Matrix, as_matrices
 from nodewise.evaluation.projection import project
+from nodewise.graph.graph import Graph
 from nodewise.reproduce.accuracy import known
 from nodewise.reproduce.fitting import fit_vectors
 from nodewise.reproduce.task import Task

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import OURS, SPLIT_NOTE
-from nodewise.reproduce.plot_gains import draw_gains
+from nodewise.reproduce.plots import draw_gains
 from nodewise.reproduce.results import Results, paired
 from nodewise.reproduce.setup import Setup
 from nodewise.reproduce.task import Task
-from nodewise.sampling.own import source_hash
 from nodewise.sampling.settings import SamplingSettings
-from nodewise.sampling.strategies import STRATEGIES, build_strategy
+from nodewise.sampling.strategy import STRATEGIES, build_strategy, source_hash
 
 PLAIN = "all"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from nodewise.methods.catalogue import METHODS
 from nodewise.reproduce import tables
 from nodewise.reproduce.ablation import RANDOM, variants
-from nodewise.reproduce.oracle_note import oracle_notes
 from nodewise.reproduce.paper_values import (
     COMPARISON_NOTE,
     NOTES,
@@ -15,7 +14,7 @@ from nodewise.reproduce.paper_values import (
     TABLE2,
     published,
 )
-from nodewise.reproduce.results import Results
+from nodewise.reproduce.results import Results, oracle_notes
 from nodewise.reproduce.setup import Setup
 from nodewise.reproduce.task import Task
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.core.lanes import beside, join, mark
+from nodewise.fast.lanes import beside, join, mark
 from nodewise.sampling.cluster_networks import cluster_log_ratio
 from nodewise.sampling.descriptions import Descriptions, vectors
 from nodewise.sampling.discriminators import log_ratio

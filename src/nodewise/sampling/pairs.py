@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from nodewise.core.lanes import Mark
+from nodewise.fast.lanes import Mark
 from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.settings import SamplingSettings
 from nodewise.views.topology import Topology

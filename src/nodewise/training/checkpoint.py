@@ -20,13 +20,14 @@ from typing import Any, Protocol
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor
 
 from nodewise.core.errors import InputError
+from nodewise.core.files import atomic_write
+from nodewise.core.folder import RunFolder
 from nodewise.core.jsonable import json_object
-from nodewise.core.runs import RunFolder
 from nodewise.training.identity import difference
-from nodewise.training.tensorfile import write_tensors
 
 _FORMAT = "nodewise checkpoint 1"
 _KEPT = 2
@@ -189,3 +190,19 @@ def _checksum(text: str, tensors: Mapping[str, Tensor]) -> str:
         digest.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
         digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> None:
+    """Write tensors, from any device, and some texts about them as a safetensors file, whole or not at all."""
+    held = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    # Not save_file: what it writes is private to its owner, and its errors do not say that a disk is full.
+    data = memoryview(save(held, metadata=dict(about)))
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(bytes(data[8 : 8 + size]))
+    # The library writes the texts in a random order, but the same content should be the same bytes.
+    header["__metadata__"] = dict(sorted(about.items()))
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text = text.ljust(-(-len(text) // 8) * 8)
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
+        for part in (len(text).to_bytes(8, "little"), text, data[8 + size :]):
+            file.write(part)

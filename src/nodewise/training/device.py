@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import torch
 
 from nodewise.core.errors import InputError
@@ -17,3 +19,14 @@ def choose_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         raise InputError(f"device {name!r} cannot be used here: {str(error).splitlines()[0]}") from None
     return device
+
+
+def be_deterministic() -> None:
+    """Let torch use deterministic algorithms only, from now on in this process.
+
+    On a CPU the same seed and number of threads give the same bits without this. On a GPU sums by atomic addition
+    depend on the order in which threads finish, and this avoids them; an operation that has no deterministic form
+    raises an error.
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when cuBLAS is first used
+    torch.use_deterministic_algorithms(True)

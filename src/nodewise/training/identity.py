@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodewise.core import config
-from nodewise.data.fingerprint import fingerprint
-from nodewise.data.graph import Graph
+from nodewise.graph.fingerprint import fingerprint
+from nodewise.graph.graph import Graph
 
 
 def identity(method: str, settings: object, seed: int, graph: Graph) -> dict[str, Any]:

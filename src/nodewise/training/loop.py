@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from nodewise.core.progress import Progress, SilentProgress
-from nodewise.data.graph import Graph
 from nodewise.encoders.build import build_encoder
+from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
+from nodewise.graph.graph import Graph
 from nodewise.sampling.evidence import consensus
 from nodewise.sampling.pairs import Strategy
-from nodewise.sampling.strategies import build_strategy
+from nodewise.sampling.strategy import build_strategy
 from nodewise.training.batches import Batches
 from nodewise.training.checkpoint import Checkpoints, NoCheckpoints
-from nodewise.training.distributed import Alone
 from nodewise.training.health import LossGuard
 from nodewise.training.monitor import EarlyStopping, monitored_loss
 from nodewise.training.settings import LearnerSettings
-from nodewise.training.state import TrainingState
 from nodewise.training.step import Learner
 from nodewise.training.stepper import build_stepper
+from nodewise.training.team import Alone
 from nodewise.views.topology import Topology
 
 Observer = Callable[[dict[str, Any]], None]
@@ -109,3 +110,41 @@ def train(learner: Learner, callbacks: Callbacks | None = None) -> int:
         stopping.restore()
     callbacks.before_step(taken, learner)
     return taken
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """The parts of a training that a checkpoint holds."""
+
+    encoder: Encoder
+    optimiser: torch.optim.Optimizer
+    guard: LossGuard
+    stopping: EarlyStopping | None = None
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return all of it under flat names; the tensors are the live ones. A training gone astray has none."""
+        self.guard.check(self.encoder)
+        found = {f"encoder.{name}": weight for name, weight in self.encoder.state_dict().items()}
+        found |= {f"guard.{name}": value for name, value in self.guard.tensors().items()}
+        for index, moments in self.optimiser.state_dict()["state"].items():
+            found |= {f"optimiser.{index}.{name}": value for name, value in moments.items()}
+        if self.stopping is not None:
+            found |= {f"stopping.{name}": value for name, value in self.stopping.tensors().items()}
+        return found
+
+    def load(self, tensors: Mapping[str, Tensor]) -> None:
+        """Become what `tensors` described."""
+        self.guard.load(_part(tensors, "guard"))
+        self.encoder.load_state_dict(_part(tensors, "encoder"))
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, value in _part(tensors, "optimiser").items():
+            index, _, moment = name.partition(".")
+            state.setdefault(int(index), {})[moment] = value
+        groups = self.optimiser.state_dict()["param_groups"]
+        self.optimiser.load_state_dict({"state": state, "param_groups": groups})
+        if self.stopping is not None:
+            self.stopping.load(_part(tensors, "stopping"))
+
+
+def _part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.partition(".")[2]: value for name, value in tensors.items() if name.startswith(f"{prefix}.")}

@@ -10,8 +10,8 @@ import torch
 
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.memory import available_memory
-from nodewise.data.cost import embedding_bytes, mapped_bytes
-from nodewise.data.graph import Graph
+from nodewise.graph.cost import embedding_bytes, mapped_bytes
+from nodewise.graph.graph import Graph
 from nodewise.training.settings import LearnerSettings
 
 _SMALLEST_BATCH = 16

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nodewise.core.errors import InputError
-from nodewise.encoders.settings import EncoderSettings
-from nodewise.losses.settings import LossSettings
+from nodewise.encoders.encoder import EncoderSettings
+from nodewise.losses.node_infonce import LossSettings
 from nodewise.sampling.settings import SamplingSettings
-from nodewise.views.settings import ViewSettings
+from nodewise.views.walks import ViewSettings
 
 MOST_RATE = 10.0
 """Adam moves every weight by about the learning rate at every step, and weights are about 0.1: more is a mistake."""

@@ -13,8 +13,8 @@ from nodewise.core.errors import InputError
 from nodewise.core.interrupt import Stopped
 from nodewise.core.version import __version__
 from nodewise.training.checkpoint import Checkpoints, NoCheckpoints, Resumable
-from nodewise.training.distributed import Alone
 from nodewise.training.identity import difference
+from nodewise.training.team import Alone
 
 
 def require_same(team: Alone, identity: Mapping[str, Any]) -> None:

@@ -9,16 +9,15 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.core.lanes import Mark, beside, join, mark
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
-from nodewise.losses.node_infonce import node_infonce
-from nodewise.losses.score import scorable
+from nodewise.fast.lanes import Mark, beside, join, mark
+from nodewise.losses.node_infonce import node_infonce, scorable
 from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.neighbourhood import sample_neighbours
 from nodewise.sampling.pairs import Candidates, PairSets, Strategy
-from nodewise.training.distributed import Alone
 from nodewise.training.settings import LearnerSettings
+from nodewise.training.team import Alone
 from nodewise.views.subgraphs import induced_subgraphs
 from nodewise.views.topology import Topology
 from nodewise.views.walks import random_walks

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nodewise.core.lanes import beside, join, mark
+from nodewise.fast.lanes import beside, join, mark
 from nodewise.training.step import Learner
 
 

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from nodewise.core.errors import InputError
 from nodewise.core.memory import available_memory
 from nodewise.core.progress import Progress, SilentProgress
-from nodewise.data.graph import Graph
+from nodewise.graph.graph import Graph
 
 Floats = npt.NDArray[np.float64]
 _ROWS = 512

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from nodewise.core.compilers import triton_is_installed
-from nodewise.data.graph import Graph
-from nodewise.views.sparse import csr_tensor
+from nodewise.graph.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class Topology:
         if len(self.indices) == 0:
             return torch.zeros_like(sources + targets, dtype=torch.bool)
         if sources.is_cuda and triton_is_installed():
-            from nodewise.views.triton_edges import edges_on_gpu
+            from nodewise.fast.triton_edges import edges_on_gpu
 
             return edges_on_gpu(self.indptr, self.indices, sources, targets, self.longest_search)
         return self.edges_in_torch(sources, targets)
@@ -117,3 +118,40 @@ class Topology:
         """Return D^-1/2 (A + I) D^-1/2 of the whole graph as a sparse CSR tensor (N, N), float32."""
         rows = self.adjacency_rows(torch.arange(self.num_nodes, device=self.device))
         return csr_tensor(*rows, (self.num_nodes, self.num_nodes))
+
+
+def csr_tensor(indptr: Tensor, indices: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:
+    """Return a sparse CSR tensor of rows that are known to be well-formed."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+        # torch 2.11 on CUDA calls the checks implicitly disabled even where they are disabled explicitly.
+        warnings.filterwarnings("ignore", message="Sparse invariant checks are implicitly disabled")
+        return torch.sparse_csr_tensor(indptr, indices, values, size=size, check_invariants=False)
+
+
+def csr_of(matrix: Any, device: torch.device | str) -> Tensor:
+    """Return a scipy CSR matrix as a sparse float32 tensor on a device."""
+    return csr_tensor(
+        torch.as_tensor(matrix.indptr, dtype=torch.int64),
+        torch.as_tensor(matrix.indices, dtype=torch.int64),
+        torch.as_tensor(matrix.data, dtype=torch.float32),
+        matrix.shape,
+    ).to(device)
+
+
+def sparse_product(matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:
+    """Return A R for a CSR matrix A (n, m) that needs no gradient, its transpose (m, n), and a dense R (m, c)."""
+    product: Tensor = _Product.apply(matrix, transpose, dense)  # type: ignore[no-untyped-call]
+    return product
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:
+        ctx.save_for_backward(transpose)
+        return matrix @ dense
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
+        (transpose,) = ctx.saved_tensors
+        return None, None, transpose @ gradients[0].contiguous()

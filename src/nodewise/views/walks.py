@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.core.errors import InputError
 from nodewise.views import native
 from nodewise.views.topology import Topology
 
@@ -75,3 +78,114 @@ def walks_in_torch(
         current = following
     walks += [current] * (length + 1 - len(walks))
     return torch.stack(walks, dim=-1)
+
+
+_ROUNDS = 24
+
+
+def biased_walks(
+    topology: Topology, starts: Tensor, length: int, key: int, *, p: float = 1.0, q: float = 1.0
+) -> Tensor:
+    """Walk `length` steps from every start, each step biased by the one before.
+
+    Having come from t to v, the walk goes on to a neighbour x of v with a probability proportional to 1/p if
+    x = t, to 1 if x is a neighbour of t, and to 1/q otherwise. The first step is uniform. A node without neighbours
+    stays where it is.
+
+    A neighbour is proposed uniformly and accepted with its weight over the largest one; a walk that was refused too
+    often for its place weighs all neighbours instead, which follows the same law.
+
+    Args:
+        topology: the graph.
+        starts: int64 (B,).
+        length: number of steps k.
+        key: the draw's name. A walk is a function of (key, start) alone.
+        p: return parameter; large values keep the walk from going back.
+        q: in-out parameter; small values send the walk outwards.
+
+    Returns:
+        int64 (B, length + 1), the nodes visited in order, the start first.
+    """
+    if p <= 0 or q <= 0:
+        raise InputError(f"p and q must be above 0, not {p} and {q}")
+    weights = torch.tensor([1 / p, 1.0, 1 / q], dtype=torch.float64, device=starts.device)
+    streams = rng.fold(key, starts)
+    walks = [starts]
+    for step in range(length if len(topology.indices) else 0):
+        stream = rng.fold(streams, step)
+        if step == 0:
+            following = _propose(topology, starts, stream, 0)
+        else:
+            following = _biased_step(topology, walks[-2], walks[-1], stream, weights)
+        walks.append(following)
+    walks += [walks[-1]] * (length + 1 - len(walks))
+    return torch.stack(walks, dim=-1)
+
+
+def step_weights(topology: Topology, before: Tensor, following: Tensor, weights: Tensor) -> Tensor:
+    """Return the unnormalised probability of steps t -> v -> x, given t and x; `weights` are 1/p, 1 and 1/q."""
+    near = topology.has_edge(before, following)
+    return torch.where(before == following, weights[0], torch.where(near, weights[1], weights[2]))
+
+
+def _propose(topology: Topology, current: Tensor, streams: Tensor, number: int) -> Tensor:
+    degree = topology.degrees[current]
+    place = topology.indptr[current] + rng.below(degree, streams, torch.full_like(streams, number))
+    # A node without neighbours reads a place that is not its own; `where` puts it back.
+    return torch.where(degree > 0, topology.indices[place.clamp_(max=len(topology.indices) - 1)], current)
+
+
+def _biased_step(topology: Topology, before: Tensor, current: Tensor, streams: Tensor, weights: Tensor) -> Tensor:
+    following = current.clone()
+    pending = torch.nonzero(topology.degrees[current] > 0).squeeze(-1)
+    for number in range(_ROUNDS):
+        if not len(pending):
+            return following
+        proposed = _propose(topology, current[pending], streams[pending], 2 * number)
+        chance = step_weights(topology, before[pending], proposed, weights) / weights.max()
+        draw = rng.uniform64(streams[pending], torch.full_like(pending, 2 * number + 1))
+        accepted = draw < chance
+        following[pending[accepted]] = proposed[accepted]
+        pending = pending[~accepted]
+    if len(pending):
+        last = rng.uniform64(streams[pending], torch.full_like(pending, 2 * _ROUNDS))
+        following[pending] = _exact_step(topology, before[pending], current[pending], last, weights)
+    return following
+
+
+def _exact_step(topology: Topology, before: Tensor, current: Tensor, draws: Tensor, weights: Tensor) -> Tensor:
+    """Choose among all neighbours of each node by inverting their cumulative weights; draws (B,) are in [0, 1)."""
+    degree = topology.degrees[current]
+    ends = degree.cumsum(0)
+    firsts = ends - degree
+    walk = torch.repeat_interleave(torch.arange(len(current), device=current.device), degree)
+    place = torch.arange(len(walk), device=current.device) - firsts[walk] + topology.indptr[current][walk]
+    neighbours = topology.indices[place].to(current.dtype)
+    mass = step_weights(topology, before[walk], neighbours, weights)
+    # Scaled to sum to 1 for each walk, so that walk b's neighbours fill the interval from b to b + 1.
+    total = torch.zeros_like(draws).index_add_(0, walk, mass)
+    filled = (mass / total[walk]).cumsum(0)
+    chosen = torch.searchsorted(filled, torch.arange(len(current), device=current.device) + draws, right=True)
+    return neighbours[chosen.clamp(firsts, ends - 1)]
+
+
+@dataclass(frozen=True)
+class ViewSettings:
+    """How a node is augmented.
+
+    Attributes:
+        length: steps k of each random walk; a subgraph has at most k + 1 nodes.
+        restart: probability of returning to the start at a step.
+        lazy: probability of not moving at a step.
+    """
+
+    length: int = 25
+    restart: float = 0.0
+    lazy: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.length < 1:
+            raise InputError(f"views.length is {self.length}; a walk needs at least 1 step (the paper takes 25)")
+        for name in ("restart", "lazy"):
+            if not 0 <= getattr(self, name) < 1:
+                raise InputError(f"views.{name} is {getattr(self, name):g}; it must be in [0, 1)")

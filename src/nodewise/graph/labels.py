@@ -1,0 +1,67 @@
+"""Class names as the user writes them to label numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import excerpt
+from nodewise.graph.id_types import id_kind, plain_type
+
+UNKNOWN = -1
+
+
+def encode_labels(values: Any, source: str = "labels") -> tuple[npt.NDArray[np.int64], tuple[str | int, ...]]:
+    """Return label numbers (N,) and the sorted class names, ``names[label]``, in the user's own type.
+
+    A missing value, an empty string and the integer -1 mean that the class is unknown, label -1. Whole
+    numbers stored as floating point, as tables with gaps often have them, are the integers they stand for.
+    """
+    try:
+        array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
+    except (pa.ArrowException, OverflowError) as error:
+        raise InputError(f"{source}: classes must be all integers or all strings, not a mixture") from error
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    known = _known(array.cast(plain_type(array.type)), source)
+    encoded = known.dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names) + 1, np.int64)
+    rank[order] = np.arange(len(names))
+    rank[-1] = UNKNOWN
+    codes = np.asarray(pc.fill_null(encoded.indices, len(names)))
+    return rank[codes], tuple(names[i] for i in order)
+
+
+def _known(array: Any, source: str) -> Any:
+    """Return the classes with null for every unknown one."""
+    kind = array.type
+    if pa.types.is_null(kind):
+        return array.cast(pa.string())
+    if pa.types.is_floating(kind):
+        array = pc.if_else(pc.is_nan(array), None, array)
+        try:
+            array = array.cast(pa.int64())
+        except pa.ArrowInvalid:
+            fractional = pc.filter(array, pc.not_equal(array, pc.trunc(array)))
+            seen = f" such as {fractional[0].as_py()}" if len(fractional) else ""
+            raise InputError(f"{source}: classes are numbers{seen}; use whole numbers or names") from None
+    if id_kind(array.type) == "integer":
+        return pc.if_else(pc.equal(array, UNKNOWN), None, array) if _is_signed(array) else array
+    if id_kind(kind) == "string":
+        return pc.if_else(pc.equal(array, ""), None, array)
+    if pa.types.is_boolean(kind):
+        return array
+    raise InputError(
+        f"{source}: classes are of type {kind}, such as {excerpt(array[0].as_py())}; use integers or names"
+    )
+
+
+def _is_signed(array: Any) -> bool:
+    return bool(pa.types.is_signed_integer(array.type))

@@ -1,0 +1,97 @@
+"""Which labelled nodes train a probe, which choose its settings and which test it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.core.errors import InputError
+from nodewise.graph.graph import Graph, Split
+
+
+@dataclass(frozen=True)
+class RandomSplit:
+    """Draw `per_class` training nodes of each class, then validation and test nodes from the rest."""
+
+    per_class: int
+    num_val: int
+    num_test: int
+
+    def __str__(self) -> str:
+        return f"random:{self.per_class}x{self.num_val}x{self.num_test}"
+
+
+def parse_split(text: str) -> RandomSplit | None:
+    """Return the random split that `text` describes, or None for "public", the split that came with the data.
+
+    >>> parse_split("random:20x500x1000")
+    RandomSplit(per_class=20, num_val=500, num_test=1000)
+    """
+    if text == "public":
+        return None
+    numbers = re.fullmatch(r"random:([0-9]{1,12})x([0-9]{1,12})x([0-9]{1,12})", text, re.ASCII)
+    if numbers is None:
+        raise InputError(
+            f"unknown split {text!r}; write public, or random:20x500x1000 for 20 training nodes a class, "
+            "500 validation and 1000 test nodes"
+        )
+    split = RandomSplit(*map(int, numbers.groups()))
+    if split.per_class == 0 or split.num_test == 0:
+        raise InputError(f"split {text!r} has no training or no test nodes; write for example random:20x500x1000")
+    return split
+
+
+def choose_split(graph: Graph, split: RandomSplit | None, seed: int = 0) -> Split:
+    """Return the graph's own split for None, a random one otherwise."""
+    if split is None:
+        if graph.split is None:
+            raise InputError(f"{graph.name} came without a split; ask for a random one, such as random:20x500x1000")
+        return graph.split
+    if graph.labels is None:
+        raise InputError(f"{graph.name} has no labels to draw the split {split} from; give them with --labels")
+    return random_split(
+        graph.labels, split.per_class, split.num_val, split.num_test, seed, class_names=graph.class_names
+    )
+
+
+def random_split(
+    labels: npt.NDArray[np.int64],
+    per_class: int,
+    num_val: int,
+    num_test: int,
+    seed: int,
+    *,
+    class_names: Sequence[str | int] = (),
+) -> Split:
+    """Draw a split of the nodes whose label is known, that is not negative; each part is in ascending order.
+
+    All choices are uniform and depend only on the labels, the numbers and the seed.
+    """
+    generator = np.random.Generator(np.random.Philox(seed))
+    shuffled = generator.permutation(np.flatnonzero(labels >= 0))
+    # A stable sort by class keeps each class in random order; its first `per_class` nodes train.
+    by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    classes, starts, sizes = np.unique(labels[by_class], return_index=True, return_counts=True)
+    if len(classes) < 2:
+        seen = f"all {len(by_class)} labels are the same" if len(by_class) else "no label is known"
+        raise InputError(f"cannot draw a split: {seen}; at least two classes are needed")
+    if sizes.min() < per_class:
+        poorest = int(classes[sizes.argmin()])
+        name = class_names[poorest] if class_names else poorest
+        raise InputError(
+            f"cannot draw {per_class} training nodes a class: class {name} has only {sizes.min()} labelled "
+            "nodes; ask for fewer"
+        )
+    rank = np.arange(len(by_class)) - np.repeat(starts, sizes)
+    train = by_class[rank < per_class]
+    rest = generator.permutation(by_class[rank >= per_class])
+    if num_val + num_test > len(rest):
+        raise InputError(
+            f"cannot draw {num_val} validation and {num_test} test nodes: only {len(rest)} labelled nodes "
+            f"are left after {len(train)} for training; ask for fewer"
+        )
+    return Split(np.sort(train), np.sort(rest[:num_val]), np.sort(rest[num_val : num_val + num_test]))

@@ -1,0 +1,1 @@
+"""Methods that learn from labels, one file each."""

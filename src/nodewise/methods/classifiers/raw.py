@@ -1,0 +1,38 @@
+"""Logistic regression on the features, without edges: the floor of every table.
+
+Trained as the linear probe `mvgrl` of `nodewise.evaluation.presets`, by which vectors learnt without labels are
+scored, so that the rows compare. Table 2 prints an MLP's numbers in this row (see `nodewise.methods.classifiers.gcn`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from nodewise.methods.classifiers.supervised import NetworkClassifier, TrainingSettings
+from nodewise.methods.inputs import Inputs
+from nodewise.methods.products import FeatureLinear
+
+
+@dataclass(frozen=True)
+class RawSettings(TrainingSettings):
+    """Of the probe `mvgrl`: the last of 300 steps."""
+
+    weight_decay: float = 0.0
+    epochs: int = 300
+    patience: int = 0
+
+
+class RawFeatures(NetworkClassifier):
+    """One linear layer."""
+
+    settings_class = RawSettings
+    tuned = {"citeseer": {"weight_decay": 0.01}}  # noqa: RUF012  # as in the base class
+
+    def _build(self, num_features: int, num_classes: int) -> nn.Module:
+        return FeatureLinear(num_features, num_classes)
+
+    def _logits(self, network: nn.Module, inputs: Inputs) -> Tensor:
+        logits: Tensor = network(inputs.x)
+        return logits

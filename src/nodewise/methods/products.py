@@ -1,0 +1,100 @@
+"""torch_geometric's layers on sparse products whose gradients cost as much as the products.
+
+A normalised adjacency is its own transpose, and the transpose of the features is the same every epoch, up to the
+values that dropout leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, strided
+from torch.nn import functional
+from torch_geometric.nn import GCNConv, Linear
+from torch_geometric.nn.models import GCN
+
+from nodewise.views.topology import csr_tensor, sparse_product
+
+
+def symmetric_product(matrix: Tensor, dense: Tensor) -> Tensor:
+    """Return matrix @ dense for a symmetric CSR matrix (N, N) and a dense one (N, d)."""
+    return sparse_product(matrix, matrix, dense)
+
+
+def unit_rows(x: Tensor) -> Tensor:
+    """Return x with rows of length one; rows of zeros stay."""
+    if x.layout == torch.strided:
+        return functional.normalize(x)
+    rows = torch.arange(x.shape[0], device=x.device).repeat_interleave(x.crow_indices().diff())
+    squares = x.values().new_zeros(x.shape[0]).index_add_(0, rows, x.values() ** 2)
+    values = x.values() * squares.clamp(min=1e-24).rsqrt()[rows]
+    return csr_tensor(x.crow_indices(), x.col_indices(), values, (x.shape[0], x.shape[1]))
+
+
+class FeatureProduct:
+    """Multiply features by weights, remembering how the features are transposed."""
+
+    def __init__(self) -> None:
+        self._columns = torch.empty(0)
+        self._order = self._starts = self._rows = torch.empty(0, dtype=torch.int64)
+
+    def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
+        """Return x W^T (N, d) of features (N, F), dense or CSR, and weights W (d, F)."""
+        if x.layout == torch.strided:
+            return functional.linear(x, weight)
+        return sparse_product(x, self._transposed(x), weight.t())
+
+    def _transposed(self, x: Tensor) -> Tensor:
+        # The columns are kept, so no other tensor can have come to lie where they are.
+        if x.col_indices().data_ptr() != self._columns.data_ptr():
+            self._columns = x.col_indices()
+            sizes = torch.bincount(self._columns, minlength=x.shape[1])
+            self._starts = functional.pad(sizes.cumsum(0), (1, 0))
+            self._order = self._columns.argsort(stable=True)
+            rows = torch.arange(x.shape[0], device=x.device)
+            self._rows = rows.repeat_interleave(x.crow_indices().diff())[self._order]
+        return csr_tensor(self._starts, self._rows, x.values()[self._order], (x.shape[1], x.shape[0]))
+
+
+class FeatureLinear(Linear):  # type: ignore[misc]  # torch_geometric is not typed
+    """torch_geometric's linear layer for features that may be sparse."""
+
+    def __init__(self, fan_in: int, fan_out: int, bias: bool = True) -> None:
+        super().__init__(fan_in, fan_out, bias, weight_initializer="glorot", bias_initializer="zeros")
+        self._product = FeatureProduct()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x W^T + b."""
+        result = self._product(x, self.weight)
+        return result if self.bias is None else result + self.bias
+
+
+class Convolution(GCNConv):  # type: ignore[misc]  # torch_geometric is not typed
+    """torch_geometric's graph convolution, of a normalised adjacency in CSR."""
+
+    def __init__(self, fan_in: int, fan_out: int, **options: Any) -> None:
+        super().__init__(fan_in, fan_out, normalize=False, **options)
+        self.lin = FeatureLinear(fan_in, fan_out, bias=False)
+
+    def message_and_aggregate(self, adj_t: Tensor, x: Tensor) -> Tensor:
+        """Return the sum over neighbours."""
+        return symmetric_product(adj_t, x)
+
+
+class Convolutions(GCN):  # type: ignore[misc]  # torch_geometric is not typed
+    """torch_geometric's GCN made of these convolutions."""
+
+    def init_conv(self, in_channels: int, out_channels: int, **options: Any) -> Convolution:
+        """Return one layer."""
+        return Convolution(in_channels, out_channels, **options)
+
+
+def drop(x: Tensor, rate: float, training: bool) -> Tensor:
+    """Set each entry of x to zero with probability `rate` and scale the rest up; zeros of a CSR need no draw."""
+    if not training or not rate:
+        return x
+    if x.layout == strided:
+        return functional.dropout(x, rate)
+    values = functional.dropout(x.values(), rate)
+    return csr_tensor(x.crow_indices(), x.col_indices(), values, (x.shape[0], x.shape[1]))

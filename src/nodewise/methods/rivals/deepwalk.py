@@ -1,0 +1,49 @@
+"""DeepWalk: words are nodes and sentences are random walks (Perozzi, Al-Rfou & Skiena, KDD 2014).
+
+Defaults are the paper's: 80 walks of 40 nodes from every node, window 10, 128 dimensions.
+
+Differs from the paper: negative sampling instead of a hierarchical softmax.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from nodewise.core import rng
+from nodewise.methods.estimator import Embedder, Watch
+from nodewise.methods.inputs import Inputs
+from nodewise.methods.rivals.skipgram import SkipGramSettings, train_skipgram
+from nodewise.views.walks import random_walks
+
+
+class DeepWalk(Embedder):
+    """Vectors of nodes from uniform random walks; features are not used."""
+
+    settings_class: ClassVar[type[SkipGramSettings]] = SkipGramSettings
+    needs_features = False
+
+    def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
+        def walk(starts: Tensor, number: int) -> Tensor:
+            key = rng.key(self.seed, "deepwalk", number)
+            return random_walks(inputs.topology, starts, self.settings.length - 1, key)
+
+        return train_skipgram(inputs.topology, walk, self.settings, self.seed, watch)
+
+
+def of_unit_size(rows: Tensor) -> Tensor:
+    """Scale a matrix so that the mean squared length of its rows is 1; zeros stay zeros."""
+    size = rows.square().sum(1).mean().sqrt()
+    return rows / size if size > 0 else rows
+
+
+class DeepWalkFeatures(DeepWalk):
+    """The vectors of DeepWalk and the features, concatenated: (N, d + F)."""
+
+    needs_features = True
+
+    def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
+        vectors = super()._embed(inputs, watch)
+        return torch.cat([of_unit_size(vectors), of_unit_size(inputs.dense_x)], dim=1)

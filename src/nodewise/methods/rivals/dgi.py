@@ -1,0 +1,139 @@
+"""Deep Graph Infomax (Veličković et al., ICLR 2019), on the edges or on their diffusion.
+
+Nodes are told from nodes with shuffled features by their fit to a summary of the graph, s = σ(mean_i h_i):
+
+    L = - mean_i log σ(h_i^T M s) - mean_i log(1 - σ(h̃_i^T M s))
+
+with h = PReLU(A X W + b), and h̃ the same of X with its rows shuffled. torch_geometric's DeepGraphInfomax holds M
+and computes L. Settings: the authors' code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import DeepGraphInfomax
+
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.inputs import Inputs
+from nodewise.methods.products import Convolution
+from nodewise.methods.rivals.augment import diffusion_tensor
+from nodewise.methods.rivals.descent import descend
+from nodewise.views.diffusion import DiffusionSettings
+
+
+@dataclass(frozen=True)
+class DGISettings:
+    """Settings of DGI: dimension d, at most so many epochs, stopping after `patience` without a lower loss."""
+
+    dimension: int = 512
+    epochs: int = 10000
+    learning_rate: float = 0.001
+    patience: int = 20
+
+    def __post_init__(self) -> None:
+        check_ranges(self, dimension=(1, None), epochs=(1, None), patience=(0, None), learning_rate=(0, None))
+
+
+class DGI(InductiveEmbedder):
+    """DGI on the normalised adjacency."""
+
+    settings_class = DGISettings
+    settings: DGISettings
+
+    def _build(self, num_features: int) -> nn.Module:
+        size = self.settings.dimension
+        model = DeepGraphInfomax(size, InfomaxLayer(num_features, size), summarise, _corrupt)
+        start_small(model.weight)
+        return cast(nn.Module, model)
+
+    def _train(self, network: nn.Module, inputs: Inputs, watch: Watch) -> None:
+        model, chosen = cast(DeepGraphInfomax, network), self.settings
+        adjacency = self._adjacency(inputs, watch)
+
+        def loss(epoch: int) -> Tensor:
+            value: Tensor = model.loss(*model(model.encoder.project(inputs.x), adjacency))
+            return value
+
+        descend(
+            model,
+            loss,
+            watch,
+            epochs=chosen.epochs,
+            learning_rate=chosen.learning_rate,
+            patience=chosen.patience,
+        )
+
+    def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
+        encoder = cast(InfomaxLayer, network.encoder)
+        hidden: Tensor = encoder(encoder.project(inputs.x), self._adjacency(inputs, Watch()))
+        return hidden
+
+    def _adjacency(self, inputs: Inputs, watch: Watch) -> Tensor:
+        return inputs.adjacency
+
+
+@dataclass(frozen=True)
+class DGISSettings(DGISettings):
+    """Settings of DGI on the diffusion S."""
+
+    diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
+
+
+class DGIS(DGI):
+    """DGI with the diffusion matrix S in place of the adjacency (Hassani & Khasahmadi, ICML 2020)."""
+
+    settings_class = DGISSettings
+    settings: DGISSettings
+
+    def _adjacency(self, inputs: Inputs, watch: Watch) -> Tensor:
+        return diffusion_tensor(inputs, self.settings.diffusion, watch.progress)
+
+
+def _corrupt(projected: Tensor, adjacency: Tensor) -> tuple[Tensor, Tensor]:
+    return shuffled(projected), adjacency
+
+
+class InfomaxLayer(nn.Module):
+    """PReLU(A X W + b) for a symmetric sparse A (N, N): `project` gives X W, and the call the rest.
+
+    Shuffling the rows of X shuffles those of X W, so that the corrupted features need no product of their own.
+    """
+
+    def __init__(self, num_features: int, dimension: int) -> None:
+        super().__init__()
+        self.convolution = Convolution(num_features, dimension)
+        self.activation = nn.PReLU()
+
+    def project(self, x: Tensor) -> Tensor:
+        """Return X W (N, d) of dense or CSR features (N, F)."""
+        projected: Tensor = self.convolution.lin(x)
+        return projected
+
+    def forward(self, projected: Tensor, adjacency: Tensor) -> Tensor:
+        """Return PReLU(A P + b) of P (N, d)."""
+        mixed = self.convolution.propagate(adjacency, x=projected, edge_weight=None)
+        hidden: Tensor = self.activation(mixed + self.convolution.bias)
+        return hidden
+
+
+def summarise(hidden: Tensor, *rest: Tensor) -> Tensor:
+    """Return the summary of a graph, the sigmoid of the mean of its nodes: (d,)."""
+    return torch.sigmoid(hidden.mean(0))
+
+
+def shuffled(rows: Tensor) -> Tensor:
+    """Return the rows in a random order."""
+    return rows[torch.randperm(len(rows), device=rows.device)]
+
+
+def start_small(weight: Tensor) -> None:
+    """Give a bilinear form (d, d) the authors' initial weights: Xavier's bound for a tensor (1, d, d).
+
+    torch_geometric starts about ten times larger.
+    """
+    with torch.no_grad():
+        nn.init.xavier_uniform_(weight.unsqueeze(0))

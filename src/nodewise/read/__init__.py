@@ -1,0 +1,1 @@
+"""From files and other libraries' objects to a graph."""

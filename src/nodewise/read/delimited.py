@@ -1,0 +1,223 @@
+"""Columns of a csv, tsv or txt file: read by Arrow, explained line by line when Arrow refuses."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import count, excerpt, first_line, not_a_number
+from nodewise.graph.ids import NodeIds
+from nodewise.read.columns import Columns
+from nodewise.read.dialect import Dialect, fields, is_number, not_utf8, single_spaced, sniff
+from nodewise.read.text import Block, blocks, without_comments
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """The columns of a delimited text file; see `nodewise.read.columns` for what every column file offers."""
+
+    path: Path
+    dialect: Dialect
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        known: tuple[frozenset[str], ...],
+        delimiter: str | None = None,
+        header: bool | None = None,
+        named: Collection[str] = (),
+    ) -> TextColumns:
+        """Look at the first lines of a file and settle how to read it."""
+        first = next((b for b in blocks(path) if without_comments(b.data)[0].strip()), Block(1, b""))
+        return cls(path, sniff(path, first, known, delimiter, header, named))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return self.dialect.names
+
+    @property
+    def beginning(self) -> str:
+        """The first row as it is written."""
+        line, text = self.dialect.first
+        return f"line {line} is {excerpt(text)}"
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the file itself names its columns."""
+        return bool(self.dialect.header_line)
+
+    @property
+    def num_rows(self) -> None:
+        """Text does not say how many rows it has."""
+        return None
+
+    def begins_with_one_of(self, nodes: NodeIds) -> bool:
+        """Tell whether the first line could be a row on one of these nodes, and no names of columns."""
+        values = fields(self.dialect.first[1], self.dialect.delimiter)
+        if nodes.kind != "string" or len(values) < 2 or any(is_number(value) for value in values):
+            return True
+        found = pc.is_in(pa.array([value.strip() for value in values], nodes.type), nodes.to_arrow())
+        return bool(pc.any(found).as_py())
+
+    def is_numeric(self, column: int) -> bool:
+        """Tell whether a column holds numbers, going by its first lines."""
+        return self.dialect.numeric[column]
+
+    def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
+        """Return the `keys` columns as Arrow strings and the `numbers` columns as one float32 matrix."""
+        parts = list(self.batches(keys, numbers, 1))
+        columns = [
+            pa.chunked_array([chunk for part in parts for chunk in part.keys[i].chunks], pa.string())
+            for i in range(len(keys))
+        ]
+        return Columns(columns, np.concatenate([part.numbers for part in parts]), parts[-1].notes)
+
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+        """Read the same by blocks of the file, as many at a time as make up `rows`; the last one has all notes."""
+        types = {str(i): pa.string() for i in keys} | {str(i): pa.float32() for i in numbers}
+        if len(self.names) == 1:
+            self._refuse_gaps()
+        tables: list[Any] = []
+        comments = 0
+        for block in blocks(self.path):
+            if sum(table.num_rows for table in tables) >= rows:
+                yield self._columns(pa.concat_tables(tables), keys, numbers, comments)
+                tables = []
+            data, skipped = without_comments(block.data)
+            comments += skipped
+            tables.append(self._parse(Block(block.first_line, data), types))
+        if not tables:
+            raise InputError(f"{self.path}: is empty now and was not a moment ago; try again when nobody writes to it")
+        yield self._columns(pa.concat_tables(tables), keys, numbers, comments)
+
+    def settle(self, columns: list[Any]) -> list[Any]:
+        """Return text columns as integers, if every value present in all of them is written as one would be.
+
+        "7" is an integer; "007", "+7", "7.0" and "" are not, and one such value leaves all columns strings.
+        """
+        for integer in (pa.int64(), pa.uint64()):
+            settled = [_as_integers(column, integer) for column in columns]
+            if not any(column is None for column in settled):
+                return settled
+        return columns
+
+    def place(self, row: int) -> str:
+        """Return where a row stands in the file."""
+        cleaned = (Block(block.first_line, without_comments(block.data)[0]) for block in blocks(self.path))
+        numbers = (number for block in cleaned for number, _ in self._rows(block))
+        number = next(islice(numbers, row, None), None)
+        return f"row {row + 1}" if number is None else f"line {number}"  # it may have changed since it was read
+
+    def _columns(self, table: Any, keys: Sequence[int], numbers: Sequence[int], comments: int) -> Columns:
+        columns = [table[str(key)] for key in keys]
+        if self.dialect.padded:
+            columns = [pc.utf8_trim_whitespace(column) for column in columns]
+        matrix = np.empty((table.num_rows, len(numbers)), np.float32)
+        for i, column in enumerate(numbers):
+            matrix[:, i] = table[str(column)].to_numpy()
+        return Columns(columns, matrix, self._notes(comments))
+
+    def _notes(self, comments: int) -> tuple[str, ...]:
+        name = self.path.name
+        notes = []
+        if self.has_names:
+            notes.append(f"{name}: line {self.dialect.header_line} read as column names")
+        if self.dialect.padded:
+            notes.append(f"{name}: spaces around values removed")
+        if comments:
+            notes.append(f"{name}: {count(comments, 'comment line')} (beginning with # or %) skipped")
+        return tuple(notes)
+
+    def _clean(self, block: Block) -> bytes:
+        """Return the block with single spaces where they delimit, and without the line of names."""
+        data = single_spaced(block.data) if self.dialect.delimiter == " " else block.data
+        index = self.dialect.header_line - block.first_line
+        if index < 0:
+            return data
+        lines = data.split(b"\n")
+        if index < len(lines):
+            lines[index] = b""
+        return b"\n".join(lines)
+
+    def _rows(self, block: Block) -> Iterator[tuple[int, bytes]]:
+        lines = enumerate(self._clean(block).split(b"\n"), block.first_line)
+        return ((number, line) for number, line in lines if line)
+
+    def _refuse_gaps(self) -> None:
+        """Refuse empty lines between the values of a single column: they may be values, or be nothing."""
+        gap = 0
+        for block in blocks(self.path):
+            for number, line in enumerate(block.data.splitlines(), block.first_line):
+                if line and gap:
+                    raise InputError(f"{self.path}, line {gap}: empty; write -1 for an unknown value, or remove it")
+                gap = gap or (0 if line else number)
+
+    def _parse(self, block: Block, types: dict[str, Any]) -> Any:
+        data = self._clean(block)
+        names = [str(i) for i in range(len(self.names))]
+        if not data.strip(b"\n"):
+            return pa.table({name: pa.array([], kind) for name, kind in types.items()})
+        try:
+            table = pa_csv.read_csv(
+                pa.py_buffer(data),
+                pa_csv.ReadOptions(column_names=names, block_size=len(data) + 1),
+                pa_csv.ParseOptions(delimiter=self.dialect.delimiter),
+                pa_csv.ConvertOptions(
+                    column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            raise self._explain(block, types, first_line(error)) from error
+        # A quote left open swallows the following lines without an error from Arrow.
+        if b'"' in data and table.num_rows != sum(1 for _ in self._rows(block)):
+            raise self._explain(block, types, "a quoted value runs over several lines")
+        return table
+
+    def _explain(self, block: Block, types: dict[str, Any], reason: str) -> InputError:
+        """Return an error that names the first line of the block at fault."""
+        delimiter, width = self.dialect.delimiter, len(self.names)
+        for number, line in self._rows(block):
+            where = f"{self.path}, line {number}"
+            try:
+                values = fields(line.decode("utf-8"), delimiter, strict=True)
+            except UnicodeDecodeError:
+                return not_utf8(self.path, number, line)
+            except csv.Error:
+                return InputError(
+                    f"{where}: the quotes do not match: {excerpt(line)}; close or double them, on the same line"
+                )
+            if len(values) != width:
+                return InputError(
+                    f"{where}: {count(len(values), 'column')} where {width} are expected: {excerpt(line)}; "
+                    f"give every row {count(width, 'value')} separated by {excerpt(delimiter)}"
+                )
+            for column, kind in types.items():
+                if kind == pa.float32() and not is_number(values[int(column)]):
+                    return not_a_number(where, self.names[int(column)], values[int(column)])
+        return InputError(f"{self.path}, near line {block.first_line}: {reason}")
+
+
+def _as_integers(column: Any, integer: Any) -> Any | None:
+    """Return strings as integers if each is written exactly as its integer is, else None."""
+    chunks = []
+    for texts in column.chunks:
+        try:
+            numbers = texts.cast(integer)
+        except pa.ArrowInvalid:
+            return None
+        if pc.any(pc.not_equal(numbers.cast(pa.string()), texts)).as_py():
+            return None
+        chunks.append(numbers)
+    return pa.chunked_array(chunks, integer)

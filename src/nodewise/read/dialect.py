@@ -1,0 +1,159 @@
+"""Guess how a delimited text file is written: delimiter, column names, comment lines."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import excerpt
+from nodewise.read.columns import simplified
+from nodewise.read.text import Block, without_comments
+
+DELIMITERS = "\t,;| "
+_SAMPLE_LINES = 100
+_BLANK = re.compile(rb"[ \t]+")
+_QUOTED_OR_BLANK = re.compile(rb'("[^"\n]*")|[ \t]+')
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the rows of a text file are written.
+
+    Attributes:
+        delimiter: one character; a space stands for any run of spaces and tabs.
+        names: the column names in the file, or "column 1", "column 2", ... where it has none.
+        header_line: number of the line that holds the names, 0 where there is none.
+        padded: whether values have spaces around them that are not part of them.
+        numeric: for each column, whether every value in the first lines is a number.
+        first: number and text of the first line that is no comment.
+    """
+
+    delimiter: str
+    names: tuple[str, ...]
+    header_line: int
+    padded: bool
+    numeric: tuple[bool, ...]
+    first: tuple[int, str]
+
+
+def sniff(
+    path: Path,
+    block: Block,
+    known: tuple[frozenset[str], ...],
+    delimiter: str | None = None,
+    header: bool | None = None,
+    named: Collection[str] = (),
+) -> Dialect:
+    """Work out the dialect from the first block of a file; `delimiter` and `header` overrule the guess.
+
+    The first line holds names if one of the columns that the user `named` is among them, if each of its first values
+    is among the names `known` for that place, or if none of its values is a number while some column below it holds
+    nothing but numbers.
+    """
+    lines = _sample(path, block)
+    if not lines:
+        raise InputError(f"{path}: empty, or nothing but comments; a table needs at least one row")
+    texts = [text for _, text in lines]
+    if delimiter is None:
+        delimiter = guess_delimiter(texts)
+    elif len(delimiter) != 1:
+        raise InputError(f"{path}: the delimiter must be one character, not {excerpt(delimiter)}")
+    padded = delimiter != " " and all(
+        '"' not in text and (f"{delimiter} " in text or f" {delimiter}" in text) for text in texts
+    )
+    rows = [fields(text, delimiter) for text in texts]
+    if padded:
+        rows = [[value.strip() for value in row] for row in rows]
+    if header is None:
+        header = any(value in named for value in rows[0]) or _has_names(rows, known)
+    width = len(rows[0])
+    body = [row for row in rows[1 if header else 0 :] if len(row) == width]
+    return Dialect(
+        delimiter,
+        tuple(rows[0]) if header else tuple(f"column {i + 1}" for i in range(width)),
+        lines[0][0] if header else 0,
+        padded,
+        tuple(bool(body) and all(is_number(row[i]) for row in body) for i in range(width)),
+        lines[0],
+    )
+
+
+def guess_delimiter(lines: list[str]) -> str:
+    """Return the first of tab, comma, semicolon, bar and space that cuts every line into equally many values.
+
+    Where none does, the one that most often agrees with the first line, so that the odd line can be named.
+    """
+    best, best_score = "\t", 0
+    for delimiter in DELIMITERS:
+        widths = [len(fields(line, delimiter)) for line in lines]
+        score = widths.count(widths[0]) if widths[0] > 1 else 0
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best
+
+
+def fields(line: str, delimiter: str, strict: bool = False) -> list[str]:
+    """Cut one line into its values, quotes removed; `strict` raises `csv.Error` where quotes do not match."""
+    if delimiter == " ":
+        line = single_spaced(line.encode()).decode()
+    if '"' not in line:
+        return line.split(delimiter)
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=strict))
+    except csv.Error:
+        if strict:
+            raise
+        return line.split(delimiter)
+
+
+def single_spaced(data: bytes) -> bytes:
+    """Make every run of spaces and tabs outside quotes one space, and remove those at the ends of lines."""
+    if b'"' in data:
+        data = _QUOTED_OR_BLANK.sub(lambda match: match[1] or b" ", data)
+    else:
+        data = _BLANK.sub(b" ", data)
+    return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a value reads as a number (nan and inf included)."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text  # Python's digit grouping, which no table means
+
+
+def _sample(path: Path, block: Block) -> list[tuple[int, str]]:
+    """Return the first lines that are neither blank nor comments, with their numbers."""
+    lines: list[tuple[int, str]] = []
+    for number, line in enumerate(without_comments(block.data)[0].split(b"\n"), block.first_line):
+        if len(lines) == _SAMPLE_LINES:
+            break
+        try:
+            if line:
+                lines.append((number, line.decode("utf-8")))
+        except UnicodeDecodeError:
+            raise not_utf8(path, number, line) from None
+    return lines
+
+
+def not_utf8(path: Path, line: int, seen: bytes) -> InputError:
+    """Return the error for a line that is in another encoding."""
+    return InputError(
+        f"{path}, line {line}: not UTF-8 ({excerpt(seen)}); save the file as UTF-8, or check that it is text"
+    )
+
+
+def _has_names(rows: list[list[str]], known: tuple[frozenset[str], ...]) -> bool:
+    first = rows[0]
+    if len(first) >= len(known) and all(simplified(v) in names for v, names in zip(first, known, strict=False)):
+        return True
+    if len(rows) == 1 or any(is_number(value) for value in first):
+        return False
+    below = [row for row in rows[1:] if len(row) == len(first)]
+    return bool(below) and any(all(is_number(row[i]) for row in below) for i in range(len(first)))

@@ -1,0 +1,141 @@
+"""Edge lists in columns, text or Parquet: one row an edge."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import excerpt, listing
+from nodewise.graph.edges import DIRECTED, Edges
+from nodewise.graph.id_types import first_missing, id_kind, require_same_kind
+from nodewise.graph.ids import NodeIds
+from nodewise.read.columns import (
+    SOURCE_NAMES,
+    TARGET_NAMES,
+    WEIGHT_NAMES,
+    ColumnFile,
+    column_called,
+    column_given,
+)
+from nodewise.read.encode import encode
+
+
+class EdgePlan(NamedTuple):
+    """Which columns of a file of edges hold what.
+
+    Attributes:
+        ends: the columns of the two ends.
+        weight: the column of weights, if there is one.
+        notes: in words, what is assumed by that.
+    """
+
+    ends: tuple[int, int]
+    weight: int | None
+    notes: tuple[str, ...]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The columns to be read as numbers."""
+        return [] if self.weight is None else [self.weight]
+
+
+def plan_edges(file: ColumnFile, source: str | None = None, target: str | None = None) -> EdgePlan:
+    """Decide which columns hold the ends and the weights; see `read_edge_list`."""
+    if len(file.names) < 2:
+        raise InputError(
+            f"{file.path}: one column only ({file.beginning}); an edge list needs two, "
+            "in text separated by a comma, tab, semicolon, | or space"
+        )
+    ends = _end_columns(file, source, target)
+    weight = _weight_column(file, ends)
+    return EdgePlan(ends, weight, tuple(_column_notes(file, ends, weight)))
+
+
+def read_edge_list(file: ColumnFile, source: str | None = None, target: str | None = None) -> Edges:
+    """Return the edges of a file whose columns `source` and `target` hold the ends.
+
+    By default these are columns with usual names, else the first two. A column called weight, or the third
+    one of a file without names if it holds numbers, is taken for weights.
+    """
+    plan = plan_edges(file, source, target)
+    read = file.read(plan.ends, plan.numbers)
+    notes = [*read.notes, *plan.notes]
+    columns, weights = read.keys, read.numbers
+    del read
+    check_ends(file, plan, columns)
+    columns = file.settle(columns)
+    ids, sources, targets = encode(columns)
+    if _first_stands_alone(sources, targets):
+        notes += suspected_names(file, ids)
+    edges = Edges(ids, sources, targets, (*notes, DIRECTED))
+    if plan.weight is None:
+        return edges
+    name = excerpt(file.names[plan.weight])
+    return edges.weighted(weights[:, 0], lambda row: f"{file.path}, {file.place(row)}, {name}")
+
+
+def suspected_names(file: ColumnFile, ids: NodeIds) -> tuple[str, ...]:
+    """Say that the first line, whose ids occur nowhere else, may name the columns; numbers never do."""
+    if file.has_names or ids.kind != "string":
+        return ()
+    where = f"{file.path.name}: {file.beginning}"
+    return (f"{where}, two ids that occur nowhere else; if these are column names, say so with --header",)
+
+
+def _first_stands_alone(sources: npt.NDArray[Any], targets: npt.NDArray[Any]) -> bool:
+    """Tell whether neither end of the first of several edges is one of another."""
+    ends = (sources[0], targets[0]) if len(sources) > 1 else ()
+    return bool(len(ends)) and not any((column[1:] == end).any() for column in (sources, targets) for end in ends)
+
+
+def check_ends(file: ColumnFile, plan: EdgePlan, columns: list[Any], first_row: int = 0) -> None:
+    """Refuse two columns of ends, read from row `first_row` on, that cannot be ids or lack some."""
+    for column, index in zip(columns, plan.ends, strict=True):
+        _check_ids(file, column, file.names[index], first_row)
+    first, second = (excerpt(file.names[i]) for i in plan.ends)
+    require_same_kind(columns[0], f"{file.path}: {first}", columns[1], second)
+
+
+def _end_columns(file: ColumnFile, source: str | None, target: str | None) -> tuple[int, int]:
+    first = column_called(file, SOURCE_NAMES) if source is None else column_given(file, source)
+    second = column_called(file, TARGET_NAMES) if target is None else column_given(file, target)
+    if source is None and target is None and (first is None or second is None):
+        first, second = 0, 1
+    if first is None or second is None:
+        missing = "target" if second is None else "source"
+        raise InputError(f"{file.path}: which column is the {missing}? name it ({listing(file.names)})")
+    if first == second:
+        raise InputError(f"{file.path}: both ends of edges are to be {excerpt(file.names[first])}; name two columns")
+    return first, second
+
+
+def _weight_column(file: ColumnFile, ends: tuple[int, int]) -> int | None:
+    named = column_called(file, WEIGHT_NAMES)
+    if named is not None and named not in ends and file.is_numeric(named):
+        return named
+    third = next((i for i in range(len(file.names)) if i not in ends), None)
+    return third if third is not None and not file.has_names and file.is_numeric(third) else None
+
+
+def _column_notes(file: ColumnFile, ends: tuple[int, int], weight: int | None) -> list[str]:
+    notes = []
+    usual = (column_called(file, SOURCE_NAMES), column_called(file, TARGET_NAMES))
+    if file.has_names and ends != usual:
+        first, second = (excerpt(file.names[i]) for i in ends)
+        notes.append(f"{file.path.name}: {first} and {second} read as the ends of edges")
+    unused = [name for i, name in enumerate(file.names) if i not in (*ends, weight)]
+    if unused:
+        notes.append(f"{file.path.name}: not used: {listing(unused)}")
+    return notes
+
+
+def _check_ids(file: ColumnFile, column: Any, name: str, first_row: int) -> None:
+    if not id_kind(column.type):
+        seen = f", such as {excerpt(column[0].as_py())}" if len(column) else ""
+        hint = "; give node ids as integers or strings"
+        raise InputError(f"{file.path}: {excerpt(name)} is of type {column.type}{seen}{hint}")
+    if (row := first_missing(column)) is not None:
+        where = file.place(first_row + row)
+        raise InputError(f"{file.path}, {where}: {excerpt(name)} is empty; every edge needs both its ends")

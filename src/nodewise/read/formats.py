@@ -1,0 +1,89 @@
+"""Tell what a file is, by its content before its name, and open it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from nodewise.core.errors import InputError
+from nodewise.graph.ids import NodeIds
+from nodewise.read.columns import ColumnFile
+from nodewise.read.delimited import TextColumns
+from nodewise.read.parquet import ParquetColumns
+from nodewise.read.text import open_binary
+from nodewise.store.layout import is_store, unfinished
+
+Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml", "store"]
+
+_MAGIC: dict[bytes, Format] = {
+    b"PAR1": "parquet",
+    b"PK\x03\x04": "npz",
+    b"PK\x05\x06": "npz",
+    b"\x93NUMPY": "npy",
+}
+_ENDINGS: dict[str, Format] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".graphml": "graphml",
+    ".gml": "gml",
+}
+
+
+def format_of(path: Path) -> Format:
+    """Return what a file is, or say why there is nothing to read."""
+    try:
+        if is_store(path):
+            return "store"
+        if path.is_dir():
+            raise InputError(f"{path}: {unfinished(path) or 'is a folder; give a file'}")
+        if not path.exists():
+            raise InputError(f"{path}: no such file; check the name")
+        if not path.is_file():
+            raise InputError(f"{path}: not a plain file, and reading takes several passes; save it as one")
+    except OSError as error:  # a folder on the way to it is closed to us, or its name is too long
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    with open_binary(path) as stream:
+        try:
+            head = stream.read(1024)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{path}: cannot be read ({error}); check or make it again") from error
+    if not head:
+        raise InputError(f"{path}: the file is empty")
+    for magic, kind in _MAGIC.items():
+        if head.startswith(magic):
+            return kind
+    name = path.name.lower().removesuffix(".gz")
+    kind = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), "text")
+    if kind in ("parquet", "npz", "npy"):
+        raise InputError(f"{path}: named like {kind} but its content is not; check how it was written")
+    if head.startswith(b"%%MatrixMarket"):
+        raise InputError(f"{path}: a Matrix Market file; load it with scipy.io.mmread and use Graph.from_scipy")
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return "graphml" if kind == "text" and text.startswith((b"<?xml", b"<graphml")) else kind
+
+
+def open_columns(
+    path: Path,
+    kind: Format,
+    known: tuple[frozenset[str], ...],
+    delimiter: str | None = None,
+    header: bool | None = None,
+    *,
+    named: Iterable[str | None] = (),
+    nodes: NodeIds | None = None,
+) -> ColumnFile:
+    """Open a file of columns; `known` are the names a first line would hold in its first places.
+
+    `named` are columns by the names that the user gave. Where every row is to name one of some `nodes`, a first line
+    that names none of them holds the names of columns.
+    """
+    if kind == "parquet":
+        return ParquetColumns.open(path)
+    file = TextColumns.open(path, known, delimiter, header, [name for name in named if name is not None])
+    if header is None and nodes is not None and not file.has_names and not file.begins_with_one_of(nodes):
+        return TextColumns.open(path, known, delimiter, True)
+    return file

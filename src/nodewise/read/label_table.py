@@ -1,0 +1,107 @@
+"""Read the classes of nodes, keyed by id, and a split where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import listing
+from nodewise.graph.id_types import id_kind
+from nodewise.graph.ids import NodeIds
+from nodewise.read.arrays import load_npy
+from nodewise.read.columns import CLASS_NAMES, ID_NAMES, LABEL_NAMES, ColumnFile, column_called, column_given
+from nodewise.read.formats import format_of, open_columns
+from nodewise.read.keys import ROW_ORDER, id_column, row_ids
+
+_HEADER_NAMES = (ID_NAMES | CLASS_NAMES,)
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """The class of some nodes.
+
+    Attributes:
+        source: what to call the table in messages.
+        ids: the nodes.
+        classes: an Arrow or numpy array of class names, missing where unknown.
+        parts: an Arrow array of "train", "val" or "test", missing where in none; None without a split.
+        notes: in words, what was assumed.
+        place: where in the source a row (from 0) stands, in words.
+    """
+
+    source: str
+    ids: NodeIds
+    classes: Any
+    parts: Any | None = None
+    notes: tuple[str, ...] = ()
+    place: Callable[[int], str] = lambda row: f"row {row + 1}"
+
+
+def read_labels(
+    path: Path, nodes: NodeIds, *, key_name: str | None = None, label_name: str | None = None
+) -> LabelTable:
+    """Return the classes of a csv, tsv, Parquet or npy file, and the split of a column called `split`."""
+    kind = format_of(path)
+    if kind == "npy":
+        classes = load_npy(path)
+        if classes.ndim != 1:
+            raise InputError(f"{path}: an array of shape {classes.shape}; give one class a node, shape (N,)")
+        ids = row_ids(path, len(classes), nodes)
+        return LabelTable(str(path), ids, classes, notes=(f"{path.name}: {ROW_ORDER}",))
+    if kind not in ("text", "parquet"):
+        raise InputError(f"{path}: {kind} cannot hold labels; give csv, tsv, Parquet or npy")
+    file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name), nodes=nodes)
+    label, split = label_columns(file, label_name, key_name)
+    wanted = [i for i in (label, split) if i is not None]
+    key = _key(file, key_name, wanted)
+    read = file.read([*wanted, key] if key is not None else wanted)
+    classes = file.settle([_null_where_empty(read.keys[0])])[0]
+    parts = None if split is None else _null_where_empty(read.keys[1])
+    if key is None:
+        ids = row_ids(path, len(classes), nodes)
+        return LabelTable(str(path), ids, classes, parts, (*read.notes, f"{path.name}: {ROW_ORDER}"), file.place)
+    ids = NodeIds(file.settle([read.keys[-1]])[0], str(path), file.place)
+    return LabelTable(str(path), ids, classes, parts, read.notes, file.place)
+
+
+def label_columns(file: ColumnFile, label_name: str | None, key_name: str | None) -> tuple[int, int | None]:
+    """Return which column holds the classes, and which, if any, the parts of a split."""
+    split = column_called(file, frozenset({"split"}))
+    if label_name is not None:
+        return column_given(file, label_name), split
+    named = column_called(file, LABEL_NAMES)
+    if named is not None:
+        return named, split
+    key = id_column(file, key_name)[0]
+    others = [i for i in range(len(file.names)) if i not in (key, split)]
+    if len(others) != 1:
+        raise InputError(
+            f"{file.path}: which column holds the labels ({listing(file.names)})? call it 'label', or name it with "
+            "--label-column"
+        )
+    return others[0], split
+
+
+def label_column_names(path: Path, label_name: str | None, key_name: str | None) -> tuple[str, ...]:
+    """Return the names of the columns of a table that hold classes or a split, and so are no features."""
+    if (kind := format_of(path)) not in ("text", "parquet"):
+        return ()
+    file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name))
+    return tuple(file.names[i] for i in label_columns(file, label_name, key_name) if i is not None)
+
+
+def _key(file: ColumnFile, given: str | None, taken: list[int]) -> int | None:
+    """Return the column of ids: as given or named, else the first that is not taken; None if all are."""
+    key = id_column(file, given)[0]
+    if key is not None and key not in taken:
+        return key
+    return next((i for i in range(len(file.names)) if i not in taken), None)
+
+
+def _null_where_empty(column: Any) -> Any:
+    return pc.if_else(pc.equal(column, ""), None, column) if id_kind(column.type) == "string" else column

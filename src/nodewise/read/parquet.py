@@ -1,0 +1,183 @@
+"""Columns of a Parquet file, in their own types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import first_line, listing, not_a_number
+from nodewise.graph.id_types import common_type, id_kind, plain_type
+from nodewise.read.columns import Columns
+
+_BUFFER = 1 << 16
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
+        reason = first_line(error)
+        raise InputError(
+            f"{path}: not a readable Parquet file, perhaps truncated ({reason}); write it again"
+        ) from error
+
+
+@dataclass(frozen=True)
+class ParquetColumns:
+    """The columns of a Parquet file; see `nodewise.read.columns` for what every column file offers."""
+
+    path: Path
+    schema: Any
+    num_rows: int
+
+    @classmethod
+    def open(cls, path: Path) -> ParquetColumns:
+        """Read a file's schema."""
+        with _explained(path), pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+            schema.names  # noqa: B018  # decoded here, where a name that is no text can still be explained
+            return cls(path, schema, file.metadata.num_rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(self.schema.names)
+
+    @property
+    def beginning(self) -> str:
+        """The columns' names."""
+        return f"its columns are {listing(self.names) or 'none'}"
+
+    @property
+    def has_names(self) -> bool:
+        """Parquet always names its columns."""
+        return True
+
+    def is_numeric(self, column: int) -> bool:
+        """Tell whether a column holds numbers, or lists of numbers of one length."""
+        return _is_number(_item_type(self.schema.types[column]))
+
+    def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
+        """Return the `keys` columns as they are and the `numbers` columns as one float32 matrix.
+
+        A column of lists of one length gives as many columns of the matrix.
+        """
+        wanted = self._wanted(keys, numbers)
+        types = [plain_type(kind) for kind in self.schema.types]
+        chunks: list[list[Any]] = [[] for _ in keys]
+        matrices: list[npt.NDArray[np.float32]] = []
+        row = 0
+        with _explained(self.path), pq.ParquetFile(self.path) as file:
+            # One row group at a time: beside the result, only one group's pages are ever held.
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, columns=wanted)
+                if table.num_rows == 0:
+                    continue
+                for i, key in enumerate(keys):
+                    chunks[i].extend(_valid(table[self.names[key]].cast(types[key])).chunks)
+                matrices.append(self._matrix(table, [self.names[i] for i in numbers], row))
+                row += table.num_rows
+        if row == 0:
+            raise InputError(f"{self.path}: has columns ({listing(self.names)}) but no rows")
+        if len({matrix.shape[1] for matrix in matrices}) > 1:
+            raise InputError(f"{self.path}: lists of features differ in length; give every node equally many")
+        columns = [pa.chunked_array(c, types[i]) for i, c in zip(keys, chunks, strict=True)]
+        return Columns(columns, matrices[0] if len(matrices) == 1 else np.concatenate(matrices), ())
+
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+        """Read the same, at most `rows` rows at a time."""
+        wanted = self._wanted(keys, numbers)
+        types = [plain_type(kind) for kind in self.schema.types]
+        row = 0
+        # By pages and not buffered ahead: a row group, of which all would be held, may be the whole file.
+        with _explained(self.path), pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER) as file:
+            for batch in file.iter_batches(rows, columns=wanted):
+                # Not `pa.table`, whose columns keep each other alive: whoever keeps the ids would keep all numbers.
+                table = pa.Table.from_batches([batch])
+                columns = [_valid(table[self.names[key]].cast(types[key])) for key in keys]
+                yield Columns(columns, self._matrix(table, [self.names[i] for i in numbers], row), ())
+                row += table.num_rows
+
+    def settle(self, columns: list[Any]) -> list[Any]:
+        """Return ids of one kind, integers or strings, in one type; other columns as they are."""
+        if len({id_kind(column.type) for column in columns} - {""}) != 1:
+            return columns
+        common = reduce(common_type, (column.type for column in columns))
+        return [column.cast(common) for column in columns]
+
+    def place(self, row: int) -> str:
+        """Return where a row stands in the file."""
+        return f"row {row + 1}"
+
+    def _wanted(self, keys: Sequence[int], numbers: Sequence[int]) -> list[str]:
+        """Return the names of columns to read, once it is sure that they can be read."""
+        for column in numbers:
+            if not self.is_numeric(column):
+                raise InputError(
+                    f"{self.path}: column {self.names[column]!r} is of type {self.schema.types[column]}, "
+                    "not numbers; leave it out or encode it as numbers"
+                )
+        # Columns are asked for by name, which must then be theirs alone.
+        wanted = [self.names[i] for i in (*keys, *numbers)]
+        for name in wanted:
+            if self.names.count(name) > 1:
+                raise InputError(f"{self.path}: two columns are called {name!r}; rename one of them")
+        return wanted
+
+    def _matrix(self, table: Any, names: list[str], first_row: int) -> npt.NDArray[np.float32]:
+        parts = [np.empty((table.num_rows, 0), np.float32)]
+        for name in names:
+            column = table[name]
+            if column.null_count:
+                row = first_row + int(np.argmax(np.asarray(column.is_null())))
+                raise not_a_number(f"{self.path}, {self.place(row)}", name, None)
+            parts.append(self._flat(column.combine_chunks(), name, first_row))
+        return np.concatenate(parts, axis=1)
+
+    def _flat(self, column: Any, name: str, first_row: int) -> npt.NDArray[np.float32]:
+        """Return one column, of numbers or of lists of numbers, as float32 (rows, width)."""
+        rows, values = len(column), column
+        if (item := _item_type(column.type)) != column.type:
+            lengths = np.asarray(pc.list_value_length(column))
+            if rows and (lengths != lengths[0]).any():
+                row = int(np.argmax(lengths != lengths[0]))
+                raise InputError(
+                    f"{self.path}, {self.place(first_row + row)}: {name!r} holds {lengths[row]} numbers "
+                    f"where the rows before hold {lengths[0]}; give every node equally many"
+                )
+            values = column.flatten()
+        if values.null_count:
+            row = first_row + int(np.argmax(np.asarray(values.is_null()))) // max(len(values) // rows, 1)
+            raise not_a_number(f"{self.path}, {self.place(row)}", name, None)
+        if pa.types.is_boolean(item):
+            values = values.cast(pa.uint8())
+        numbers = np.asarray(values.cast(pa.float32(), safe=False))
+        return numbers.reshape(rows, -1)
+
+
+def _valid(column: Any) -> Any:
+    """Return the column, in which Arrow has not yet looked whether strings are UTF-8 and offsets in range."""
+    column.validate(full=True)
+    return column
+
+
+def _item_type(kind: Any) -> Any:
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return kind.value_type if any(is_list(kind) for is_list in lists) else kind
+
+
+def _is_number(kind: Any) -> bool:
+    checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+    return any(check(kind) for check in checks)

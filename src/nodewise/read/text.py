@@ -1,0 +1,109 @@
+"""Text files, gzipped or not, as blocks of whole lines whose numbers are known."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import excerpt
+
+BLOCK = 1 << 22
+"""Bytes read at once; also the longest line accepted, so that no file can ask for unbounded memory."""
+
+_GZIP = b"\x1f\x8b"
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*")
+_SPACES_ONLY = re.compile(rb"(?m)^ +$")
+
+
+class Block(NamedTuple):
+    """Some whole lines of a file and the number, from 1, of the first of them."""
+
+    first_line: int
+    data: bytes
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """Open a file for reading, through gzip where its content is gzip, whatever its name."""
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(len(_GZIP))
+        return cast(BinaryIO, gzip.open(path)) if magic == _GZIP else path.open("rb")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    """Yield the file in blocks of whole lines; refuse what is not text or has a line too long to be a row.
+
+    Windows line ends become plain ones and a UTF-8 byte order mark is left out.
+    """
+    line, rest = 1, b""
+    with open_binary(path) as stream:
+        while True:
+            try:
+                chunk = stream.read(BLOCK)
+            except (OSError, EOFError, zlib.error) as error:
+                raise InputError(f"{path}: damaged or truncated gzip file: {error}; make it again") from error
+            if not chunk:
+                break
+            if line == 1 and not rest:
+                chunk = _without_mark(path, chunk)
+            _refuse_binary(path, chunk, line)
+            data = rest + chunk
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                yield _block(path, line, data[:cut])
+                line += data.count(b"\n", 0, cut)
+            rest = data[cut:]
+            if len(rest) > BLOCK:
+                raise InputError(
+                    f"{path}, line {line}: longer than {BLOCK:,} characters, beginning {excerpt(rest)}; "
+                    "put every row on its own line, or use Parquet or npz"
+                )
+    if rest:
+        yield _block(path, line, rest)
+
+
+def without_comments(data: bytes) -> tuple[bytes, int]:
+    """Return the data with comment lines (# or %) and lines of spaces blank, and the number of comments."""
+    comments = 0
+    if b"#" in data or b"%" in data:
+        data, comments = _COMMENT.subn(b"", data)
+    if b"\n " in data or data.startswith(b" "):
+        data = _SPACES_ONLY.sub(b"", data)
+    return data, comments
+
+
+def _block(path: Path, line: int, data: bytes) -> Block:
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+        if (bare := data.removesuffix(b"\r").find(b"\r")) >= 0:
+            line += data.count(b"\n", 0, bare)
+            raise InputError(
+                f"{path}, line {line}: a carriage return within the line, so this is not text, or text with "
+                "old line ends; save it as UTF-8 with line feeds"
+            )
+        data = data.removesuffix(b"\r")
+    return Block(line, data)
+
+
+def _without_mark(path: Path, chunk: bytes) -> bytes:
+    if chunk.startswith(_UTF16_MARKS):
+        raise InputError(f"{path}: the text is encoded as UTF-16; save it as UTF-8")
+    return chunk.removeprefix(_UTF8_MARK)
+
+
+def _refuse_binary(path: Path, chunk: bytes, line: int) -> None:
+    if b"\0" in chunk:
+        line += chunk.count(b"\n", 0, chunk.index(b"\0"))
+        raise InputError(
+            f"{path}, line {line}: a zero byte, so this is not a text file "
+            "(a binary file, or text encoded as UTF-16); give csv, tsv or txt in UTF-8"
+        )

@@ -1,0 +1,98 @@
+"""GraphML and GML files, parsed by networkx after the dangerous parts of XML are ruled out."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import first_line, listing
+from nodewise.graph.edges import Edges
+from nodewise.read.interop import edges_from_networkx
+from nodewise.read.text import open_binary
+
+_BLOCK = 1 << 16
+
+
+class _Root(Exception):
+    """The root element has begun: what comes before it has been seen."""
+
+
+def read_graphml(path: Path) -> Edges:
+    """Return the edges of a GraphML file; ids are strings, as in the file."""
+    refuse_document_type(path)
+    return _read(path, "GraphML")
+
+
+def read_gml(path: Path) -> Edges:
+    """Return the edges of a GML file; ids are the nodes' labels, or their id numbers where they have none."""
+    return _read(path, "GML")
+
+
+def refuse_document_type(path: Path) -> None:
+    """Refuse XML with a document type: entities declared there can grow without bound or read other files.
+
+    A document type can only come before the root element, so that reading stops there.
+    """
+
+    def refuse(*_: Any) -> None:
+        raise InputError(
+            f"{path}: declares a document type (<!DOCTYPE ...>), whose entities could exhaust memory; "
+            "remove the declaration"
+        )
+
+    def stop(*_: Any) -> None:
+        raise _Root
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = stop
+    with open_binary(path) as stream:
+        try:
+            while block := stream.read(_BLOCK):
+                parser.Parse(block)
+            parser.Parse(b"", True)
+        except _Root:
+            return
+        except expat.ExpatError as error:
+            raise InputError(f"{path}, line {error.lineno}: not XML ({first_line(error)}); export it again") from error
+        except (LookupError, ValueError) as error:  # the encoding it declares is unknown, or of several bytes
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{path}: not readable as XML ({first_line(error)}); save it as UTF-8") from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{path}: cannot be read: {first_line(error)}") from error
+
+
+def _read(path: Path, kind: str) -> Edges:
+    try:
+        import networkx as nx
+    except ImportError:
+        raise InputError(f"{path}: reading {kind} needs networkx; install it, or use an edge list") from None
+    try:
+        with open_binary(path) as stream:
+            graph = nx.read_graphml(stream) if kind == "GraphML" else _parse_gml(stream.read())
+    except InputError:
+        raise
+    except Exception as error:  # networkx raises whatever its parsers stumble over
+        raise InputError(f"{path}: not readable as {kind} ({first_line(error)}); check or export it again") from error
+    edges = edges_from_networkx(graph, str(path))
+    attributes = sorted({str(name) for _, data in graph.nodes(data=True) for name in data})
+    notes = edges.notes
+    if attributes:
+        notes += (f"node attributes not used ({listing(attributes)}); give features and labels as files",)
+    return Edges(edges.ids, edges.sources, edges.targets, notes)
+
+
+def _parse_gml(data: bytes) -> Any:
+    import networkx as nx
+
+    text = data.decode("utf-8")
+    try:
+        return nx.parse_gml(text)
+    except nx.NetworkXError as error:
+        if "label" not in str(error):
+            raise
+        return nx.parse_gml(text, label="id")

@@ -1,0 +1,1 @@
+"""Graphs larger than memory: folders of arrays that are read where they are touched."""

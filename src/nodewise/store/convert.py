@@ -1,0 +1,231 @@
+"""Write a graph store: from a graph in memory, or from files in bounded memory."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import count
+from nodewise.core.progress import Progress, SilentProgress, track
+from nodewise.core.version import __version__
+from nodewise.graph.graph import Graph, Split
+from nodewise.graph.ids import NodeIds
+from nodewise.graph.structural import NUM_STRUCTURAL
+from nodewise.read.assemble import feature_rows, join_labels
+from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
+from nodewise.read.formats import format_of, open_columns
+from nodewise.read.label_table import label_column_names, read_labels
+from nodewise.read.read import read_graph
+from nodewise.store.checks import IDS, PARTS
+from nodewise.store.convert_edges import number_edges, sort_edges
+from nodewise.store.convert_features import FEATURES, spill_features, write_features
+from nodewise.store.journal import Say, Staging, staged
+from nodewise.store.layout import MANIFEST, VERSION, Manifest, StoredFile, file_sum, is_store, write_array
+
+PathLike = str | os.PathLike[str]
+MEMORY = 2 * 10**9
+LEAST_MEMORY = 10**4
+_WHAT = "this store"
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What to convert, and how; the columns are those of `read_graph`.
+
+    Attributes:
+        path: the file of edges.
+        features: the file of features, if there is one.
+        labels: the file of labels, if there is one.
+        memory: about how many bytes to hold beside the ids and labels, which grow with the nodes only.
+        half: whether to keep dense features in half precision.
+        columns: how the files are written, as keywords of `read_graph`.
+    """
+
+    path: Path
+    features: Path | None = None
+    labels: Path | None = None
+    memory: int = MEMORY
+    half: bool = False
+    columns: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.memory < LEAST_MEMORY:
+            raise InputError(f"{self.memory} bytes of memory are too few; allow at least {LEAST_MEMORY:,}")
+
+    def column(self, name: str) -> Any:
+        """Return one of the columns' keywords, None where it is not given."""
+        return dict(self.columns).get(name)
+
+    def edges_task(self) -> dict[str, Any]:
+        """Return, by names to be told, what decides all of the work: the edges as they are now, and the options."""
+        columns = [self.column(name) for name in ("delimiter", "header", "source", "target")]
+        version = f"nodewise {__version__}, store {VERSION}"
+        return {"edges": _identity(self.path), "columns": columns, "--memory": self.memory, "version": version}
+
+    def features_task(self) -> list[Any]:
+        """Return what also decides the features, and by their ids the order of the nodes."""
+        if self.features is None:
+            return []
+        shared = [self.column("label_column")] if self.labels == self.features else []
+        return [_identity(self.features), self.half, self.column("id_column"), shared]
+
+
+def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: Progress | None = None) -> Manifest:
+    """Write a graph that is in memory; `half` keeps dense features in half precision."""
+    target, progress = _target(store), progress or SilentProgress()
+    # A graph in memory cannot be told from another, so work on it that was killed is never continued.
+    with staged(target, {"version": VERSION, "unique": os.urandom(8).hex()}, _WHAT) as staging:
+        files = _write_arrays(staging, {"indptr": graph.indptr, "indices": graph.indices})
+        if not graph.structural:
+            files |= write_features(staging.path, graph.features, half, MEMORY, progress)
+        files |= _write_labels(staging, graph.labels, graph.split)
+        _write_ids(staging / IDS, graph.ids)
+        facts = {
+            "name": graph.name,
+            "nodes": graph.num_nodes,
+            "edges": graph.num_edges,
+            "features": None if graph.structural else graph.num_features,
+            "notes": graph.notes,
+            "class_names": graph.class_names,
+        }
+        return _finish(staging, target, files, facts, progress)
+
+
+def convert(
+    task: Conversion, store: PathLike, progress: Progress | None = None, say: Say = lambda message: None
+) -> Manifest:
+    """Write the store of the graph that `read_graph` would read.
+
+    An edge list in text or Parquet is converted in bounded memory and, after a kill, goes on where it was when
+    called again in the same way; `say` is told so, and Ctrl-C is `Paused` once there is something to go on from. Other
+    files are read as a whole, as their formats ask for.
+    """
+    if (kind := format_of(task.path)) not in ("text", "parquet"):
+        graph = read_graph(task.path, features=task.features, labels=task.labels, **dict(task.columns))
+        return write_store(graph, store, half=task.half, progress=progress)
+    target, progress = _target(store), progress or SilentProgress()
+    for given in (task.features, task.labels):
+        if given is not None:
+            format_of(given)  # a name that is wrong is better found before the edges are read than after
+    later = {"features": task.features_task()}
+    with staged(target, task.edges_task(), _WHAT, later=later, say=say) as staging:
+        known = (SOURCE_NAMES, TARGET_NAMES)
+        ends = (task.column("source"), task.column("target"))
+        file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"), named=ends)
+        ids, batches, found = number_edges(file, staging, task.memory, progress, *ends)
+        # Before the edges are sorted, for features and labels are often wrong at first. What was done stays then, but
+        # for a single batch of edges, which is soon read again.
+        with staging.correctable() if batches > 1 else nullcontext():
+            done = staging.step("features", lambda: _convert_features(task, ids, staging, progress))
+            ids = _read_ids(staging / IDS)
+            labelled = _convert_labels(task, ids, staging)
+        places = None if task.features is None else np.fromfile(staging / "places.bin", np.int64)
+        adjacency = sort_edges(task.path, staging, batches, len(ids), places, task.memory, progress)
+        files = done["files"] | labelled["files"]
+        for name in ("indptr", "indices"):
+            array = getattr(adjacency, name)
+            files[f"{name}.bin"] = [array.dtype.str, list(array.shape)]
+        notes = (*found, *done["notes"], *labelled["notes"], *adjacency.notes())
+        facts = {
+            "name": task.path.name.split(".")[0] or task.path.name,
+            "nodes": len(ids),
+            "edges": len(adjacency.indices) // 2,
+            "features": done["width"],
+            "notes": tuple(dict.fromkeys(notes)),  # a file may serve twice
+            "class_names": labelled["class_names"],
+        }
+        return _finish(staging, target, files, facts, progress)
+
+
+def _convert_features(task: Conversion, named: NodeIds, staging: Staging, progress: Progress) -> dict[str, Any]:
+    """Write the nodes' ids, which are the features' if there are any, and then the features and each named id's row."""
+    features = task.features
+    if features is None:
+        _write_ids(staging / IDS, named)
+        note = f"no features: {NUM_STRUCTURAL} structural ones are computed from the edges when needed"
+        return {"files": {}, "notes": [note], "width": None}
+    staging.forget(FEATURES)  # what was refused before may have left some
+    key, label = task.column("id_column"), task.column("label_column")
+    aside = label_column_names(features, label, key) if task.labels == features else ()
+    table = spill_features(features, named, staging.path, task.memory, progress, key, aside)
+    _write_arrays(staging, {"places": feature_rows(task.path, named, table)})
+    _write_ids(staging / IDS, table.ids)
+    files = write_features(staging.path, table.features, task.half, task.memory, progress)
+    pa.default_memory_pool().release_unused()  # hash tables of all ids
+    only = len(table.ids) - len(named)
+    extra = [f"{count(only, 'node')} only in {features.name} kept, without edges"] if only else []
+    return {"files": files, "notes": [*table.notes, *extra], "width": int(table.features.shape[1])}
+
+
+def _convert_labels(task: Conversion, ids: NodeIds, staging: Staging) -> dict[str, Any]:
+    """Write the labels and the split, if there are any; no step of the journal, for it takes a moment only."""
+    if task.labels is None:
+        return {"files": {}, "notes": (), "class_names": ()}
+    names = {"key_name": task.column("id_column"), "label_name": task.column("label_column")}
+    table = read_labels(task.labels, ids, **names)
+    labels, class_names, split = join_labels(task.path, ids, table)
+    return {"files": _write_labels(staging, labels, split), "notes": table.notes, "class_names": class_names}
+
+
+def _target(store: PathLike) -> Path:
+    target = Path(os.path.realpath(store))
+    if target.exists() and not is_store(target) and (not target.is_dir() or any(target.iterdir())):
+        raise InputError(f"{store}: exists and is not a graph store; name a new or empty folder")
+    return target
+
+
+def _identity(file: Path) -> list[Any]:
+    """Return what tells whether a file is still the same: where it is, how long, and when last written."""
+    try:
+        about = file.stat()
+    except OSError:
+        raise InputError(f"{file}: no such file; check the name") from None
+    return [str(file.resolve()), about.st_size, about.st_mtime_ns]
+
+
+def _write_arrays(staging: Staging, arrays: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    files = {}
+    for name, array in arrays.items():
+        with (staging / f"{name}.bin").open("wb") as stream:
+            write_array(stream, array)
+        files[f"{name}.bin"] = [array.dtype.str, list(array.shape)]
+    return files
+
+
+def _write_labels(staging: Staging, labels: npt.NDArray[np.int64] | None, split: Split | None) -> dict[str, Any]:
+    arrays: dict[str, npt.NDArray[Any]] = {} if labels is None else {"labels": labels}
+    arrays |= {} if split is None else {f"split_{part}": getattr(split, part) for part in PARTS}
+    return _write_arrays(staging, arrays)
+
+
+def _write_ids(path: Path, ids: NodeIds) -> None:
+    table = pa.table({"id": ids.to_arrow()})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _read_ids(path: Path) -> NodeIds:
+    with pa.OSFile(str(path)) as source:
+        return NodeIds.from_distinct(pa.ipc.open_file(source).read_all()["id"].combine_chunks())
+
+
+def _finish(
+    staging: Staging, target: Path, files: dict[str, Any], facts: dict[str, Any], progress: Progress
+) -> Manifest:
+    """Add up every file, write the manifest, and let the store take its name."""
+    entries = {}
+    for name in track([IDS, *files], "adding up", progress):
+        dtype, shape = files.get(name, ("", ()))
+        entries[name] = StoredFile((staging / name).stat().st_size, file_sum(staging / name), dtype, tuple(shape))
+    manifest = Manifest(files=entries, **facts)
+    manifest.write(staging.path)
+    staging.finish(target, lambda name: name == MANIFEST or name in entries)
+    return manifest

@@ -1,0 +1,190 @@
+"""Work on a folder that survives a kill: a hidden folder beside the result, and a journal of what is finished in it.
+
+Steps have names and each leaves a small result, kept as JSON, beside the files it wrote. A step that the journal
+holds is not done again. When all is done the folder takes the result's name, so that the result is whole or not
+there at all.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from nodewise.core.errors import InputError, LostProcess
+from nodewise.core.files import atomic_write, flush_to_disk
+from nodewise.core.interrupt import Paused
+from nodewise.core.lock import LOCK, FolderLock
+from nodewise.core.messages import count
+
+T = TypeVar("T")
+Say = Callable[[str], None]
+
+JOURNAL = "journal.json"
+
+
+class Correctable(InputError):
+    """Bad input that costs no work: a corrected command goes on from the steps before it."""
+
+
+class Staging:
+    """The hidden folder of one piece of work.
+
+    Args:
+        path: the folder.
+        task: a description, plain enough for JSON, of everything that decides the result. Work left by another
+            task is thrown away.
+        durable: whether finished steps are to survive a loss of power too, at the price of waiting for the disk.
+        later: by the name of a step, a description of what decides the result only from that step on.
+        say: who is told, in words, that work is gone on with or thrown away.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        task: Mapping[str, Any],
+        durable: bool = True,
+        *,
+        later: Mapping[str, Any] | None = None,
+        say: Say = lambda message: None,
+    ) -> None:
+        self.path, self._durable = path, durable
+        self._flushed: set[tuple[str, int, int]] = set()
+        self._task: dict[str, Any] = json.loads(json.dumps({**task, **(later or {})}))
+        before, self._done = self._read()
+        undecided = (later or {}).keys() - self._done.keys()
+        names = dict.fromkeys((*before, *self._task))
+        changed = [name for name in names if name not in undecided and before.get(name) != self._task.get(name)]
+        if changed and self._done:
+            say(f"starting over, for work was left there with other {' and '.join(changed)}")
+        elif self._done:
+            say(f"going on after {count(len(self._done), 'step')}, the last of them {list(self._done)[-1]!r}")
+        if changed or not self._done:
+            self._done = {}
+            for entry in path.iterdir():
+                if entry.name != LOCK:
+                    entry.unlink()
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def step(self, name: str, work: Callable[[], T]) -> T:
+        """Return a step's result, doing the work only where the journal does not hold it."""
+        if name not in self._done:
+            # Through JSON also the first time, so that a result never depends on whether it was read back.
+            self._done[name] = json.loads(json.dumps(work()))
+            self._write()
+        result: T = self._done[name]
+        return result
+
+    def has(self, name: str) -> bool:
+        """Tell whether a step is done."""
+        return name in self._done
+
+    @property
+    def begun(self) -> bool:
+        """Whether any step is done."""
+        return bool(self._done)
+
+    @contextmanager
+    def correctable(self) -> Iterator[None]:
+        """Let bad input leave the steps before, for it is not what they were made of."""
+        try:
+            yield
+        except InputError as error:
+            kept = f"the work so far is kept in {self.path.name}, and a corrected command goes on"
+            raise Correctable(f"{error}; {kept}") from error
+
+    def forget(self, *names: str) -> None:
+        """Remove files that no step to come needs."""
+        for name in names:
+            (self.path / name).unlink(missing_ok=True)
+
+    def finish(self, target: Path, keep: Callable[[str], bool]) -> None:
+        """Remove all files but those to keep, and give the folder its name; an older result makes way."""
+        for entry in self.path.iterdir():
+            if not keep(entry.name):
+                entry.unlink()
+        for entry in (*self.path.iterdir(), self.path):
+            flush_to_disk(entry)
+        older = self.path.with_name(self.path.name + ".old")
+        shutil.rmtree(older, ignore_errors=True)
+        if target.exists():
+            target.replace(older)
+        self.path.replace(target)
+        shutil.rmtree(older, ignore_errors=True)
+        flush_to_disk(target.parent)
+
+    def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the task and the steps that a journal holds; nothing where it is missing or damaged."""
+        try:
+            found = json.loads((self.path / JOURNAL).read_bytes())
+            task, done = found["task"], found["done"]
+        except (OSError, ValueError, RecursionError, TypeError, KeyError):
+            return {}, {}
+        return (task, done) if isinstance(task, dict) and isinstance(done, dict) else ({}, {})
+
+    def _write(self) -> None:
+        text = json.dumps({"task": self._task, "done": self._done})
+        if not self._durable:
+            (self.path / f"{JOURNAL}.new").write_text(text, encoding="utf-8")
+            (self.path / f"{JOURNAL}.new").replace(self.path / JOURNAL)
+            return
+        for entry in self.path.iterdir():
+            about = entry.stat()
+            version = (entry.name, about.st_mtime_ns, about.st_size)
+            if entry.name not in (JOURNAL, LOCK) and version not in self._flushed:
+                flush_to_disk(entry)
+                self._flushed.add(version)
+        with atomic_write(self.path / JOURNAL) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def staged(
+    target: Path,
+    task: Mapping[str, Any],
+    what: str,
+    *,
+    durable: bool = True,
+    later: Mapping[str, Any] | None = None,
+    say: Say = lambda message: None,
+) -> Iterator[Staging]:
+    """Yield the staging folder of `target`; an error removes it, a kill or an interruption leaves it to be continued.
+
+    So do the loss of another process of the same work, and bad input that is `correctable`. The folder is locked, so
+    that two commands never work on one result: the second is told that `what`, such as "this store", is being made.
+    """
+    path = target.with_name(f".{target.name}.partial")
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {target}: the folder {target.parent} does not exist; create it first")
+    if path.is_symlink():  # its files are removed, and a link may lead to anybody's
+        raise InputError(f"cannot write {target}: {path} is a link; remove it")
+    try:
+        path.mkdir(exist_ok=True)
+        lock = FolderLock(path, target, what)
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {(error.strerror or str(error)).lower()}") from None
+    staging: Staging | None = None
+    try:
+        staging = Staging(path, task, durable, later=later, say=say)
+        yield staging
+    except KeyboardInterrupt as stop:
+        if staging is None or not staging.begun:
+            raise
+        raise Paused("interrupted; the same command goes on where it was", stop) from None
+    except OSError as error:
+        shutil.rmtree(path, ignore_errors=True)
+        # numpy counts what it could write, and does not say why that was not all.
+        reason = error.strerror.lower() if error.strerror else "not everything could be written; is the disk full?"
+        raise InputError(f"cannot write {target}: {reason}; nothing was left behind") from error
+    except (LostProcess, Correctable):
+        raise
+    except Exception:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+    finally:
+        lock.release()

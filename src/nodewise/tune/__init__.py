@@ -1,0 +1,1 @@
+"""The search for settings: label-free or by validation nodes, resumable."""

@@ -1,0 +1,1 @@
+"""Embeddings keyed by ids: in memory, in files, in shards."""

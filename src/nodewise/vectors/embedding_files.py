@@ -1,0 +1,146 @@
+"""The file formats of embeddings: ids and a float32 matrix (N, d), out and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nodewise.core.errors import InputError
+from nodewise.core.files import atomic_write
+from nodewise.core.messages import excerpt, first_line, listing
+from nodewise.core.version import __version__
+from nodewise.graph.ids import NodeIds
+from nodewise.read.arrays import load_npy
+from nodewise.read.columns import ID_NAMES, ColumnFile, column_called
+from nodewise.read.delimited import TextColumns
+from nodewise.read.parquet import ParquetColumns
+
+Vectors = npt.NDArray[Any]
+Reader = Callable[[Path], tuple[NodeIds, Vectors]]
+_ROWS_AT_ONCE = 1 << 16
+
+
+def write_parquet(path: Path, ids: NodeIds, vectors: Vectors) -> None:
+    """Write the columns `id` and `embedding`; the schema's metadata names the version that wrote them."""
+    rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
+    table = pa.table({"id": ids.to_arrow(), "embedding": rows}, metadata={"nodewise": __version__})
+    with atomic_write(path) as temporary:
+        pq.write_table(table, temporary, row_group_size=_ROWS_AT_ONCE, compression="zstd", use_dictionary=False)
+
+
+def read_parquet(path: Path) -> tuple[NodeIds, Vectors]:
+    """Read a column of ids beside a column of lists, or beside one numeric column per dimension."""
+    return _from_columns(ParquetColumns.open(path))
+
+
+def read_text(path: Path) -> tuple[NodeIds, Vectors]:
+    """Read delimited text with a column of ids and one numeric column per dimension."""
+    return _from_columns(TextColumns.open(path, (ID_NAMES,)))
+
+
+def write_npy(path: Path, ids: NodeIds, vectors: Vectors) -> None:
+    """Write the matrix, and the ids beside it; both are whole before either takes its name."""
+    with atomic_write(_ids_beside(path)) as ids_temporary, atomic_write(path) as temporary:
+        pq.write_table(pa.table({"id": ids.to_arrow()}), ids_temporary)
+        with temporary.open("wb") as stream:
+            np.lib.format.write_array(stream, vectors, allow_pickle=False)
+
+
+def read_npy(path: Path) -> tuple[NodeIds, Vectors]:
+    """Read the matrix, and the ids beside it where there are any; else they are the row numbers."""
+    vectors = load_npy(path)
+    if vectors.dtype.kind not in "fiu":
+        raise InputError(f"{path}: holds {vectors.dtype} values; embeddings are numbers")
+    beside = _ids_beside(path)
+    if not beside.is_file():
+        return NodeIds.range(len(np.atleast_1d(vectors))), vectors
+    file = ParquetColumns.open(beside)
+    return NodeIds(file.read([_id_column(file)]).keys[0], str(beside)), vectors
+
+
+def write_word2vec(path: Path, ids: NodeIds, vectors: Vectors) -> None:
+    """Write text with nine digits a number, which is what a float32 needs to come back the same."""
+    line = "%s" + " %.9g" * vectors.shape[1] + "\n"
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(f"{len(ids)} {vectors.shape[1]}\n")
+        for start in range(0, len(ids), _ROWS_AT_ONCE):
+            block = ids.to_arrow()[start : start + _ROWS_AT_ONCE].to_pylist()
+            for node, vector in zip(block, vectors[start : start + _ROWS_AT_ONCE].tolist(), strict=True):
+                if isinstance(node, str) and re.search(r"\s", node):
+                    raise InputError(
+                        f"cannot write {path}: id {excerpt(node)} contains white space, which "
+                        "word2vec text cannot hold; write Parquet instead"
+                    )
+                stream.write(line % (node, *vector))
+
+
+def read_word2vec(path: Path) -> tuple[NodeIds, Vectors]:
+    """Read word2vec text: ids that are all whole numbers come back as integers, others as strings."""
+    nodes: list[str] = []
+    rows: list[Vectors] = []
+    try:
+        with path.open(encoding="utf-8") as stream:
+            header = stream.readline().split()
+            if len(header) != 2 or not all(re.fullmatch("[0-9]{1,12}", size) for size in header):
+                raise InputError(f"{path}, line 1: should hold two numbers, of rows and of dimensions")
+            for number, line in enumerate(stream, start=2):
+                values = line.split()
+                if len(values) != int(header[1]) + 1:
+                    raise InputError(f"{path}, line {number}: should hold an id and {header[1]} numbers")
+                nodes.append(values[0])
+                rows.append(_floats(values[1:], f"{path}, line {number}"))
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text; embeddings in text are expected") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if len(nodes) != int(header[0]) or not nodes:
+        raise InputError(f"{path}: line 1 announces {header[0]} rows, but {len(nodes)} follow; is it truncated?")
+    whole = all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", node, re.ASCII) for node in nodes)
+    return NodeIds([int(node) for node in nodes] if whole else nodes, str(path)), np.stack(rows)
+
+
+def _floats(values: list[str], place: str) -> Vectors:
+    try:
+        with np.errstate(over="ignore"):  # becomes infinite, which `Embeddings` refuses
+            return np.array(values, np.float32)
+    except ValueError as error:
+        raise InputError(f"{place}: a value is not a number ({first_line(error)})") from error
+
+
+def _from_columns(file: ColumnFile) -> tuple[NodeIds, Vectors]:
+    key = _id_column(file)
+    numbers = [column for column in range(len(file.names)) if column != key]
+    if not numbers:
+        raise InputError(f"{file.path}: holds nothing but ids; a vector for each is needed")
+    columns = file.read([key], numbers)
+    return NodeIds(file.settle(columns.keys)[0], str(file.path), file.place), columns.numbers
+
+
+def _id_column(file: ColumnFile) -> int:
+    key = column_called(file, ID_NAMES)
+    if key is None:
+        raise InputError(f"{file.path}: needs a column 'id', but has {listing(file.names)}")
+    return key
+
+
+def _ids_beside(path: Path) -> Path:
+    return path.with_suffix(".ids.parquet")
+
+
+READERS: dict[str, Reader] = {
+    ".parquet": read_parquet,
+    ".npy": read_npy,
+    ".csv": read_text,
+    ".csv.gz": read_text,
+    ".tsv": read_text,
+    ".tsv.gz": read_text,
+    ".vec": read_word2vec,
+    ".txt": read_word2vec,
+}

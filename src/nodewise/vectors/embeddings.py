@@ -1,0 +1,125 @@
+"""Vectors keyed by the user's own node ids."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import count, excerpt
+from nodewise.graph.ids import NodeIds
+from nodewise.vectors import embedding_files
+from nodewise.vectors.nearest import Metric, highest, similarities
+
+PathLike = str | os.PathLike[str]
+_ROWS_AT_ONCE = 1 << 16
+_IDS_TO_COMPARE = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """One vector per node: row i of `vectors`, float32 (N, d) and finite, belongs to ``ids[i]``."""
+
+    ids: NodeIds
+    vectors: npt.NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and that is refused below
+            vectors = np.ascontiguousarray(self.vectors, np.float32)
+        if vectors.ndim != 2 or vectors.shape[1] == 0:
+            raise InputError(f"vectors have the shape {vectors.shape}; a matrix with one row a node is needed")
+        if len(vectors) != len(self.ids):
+            raise InputError(f"{count(len(vectors), 'vector')} for {count(len(self.ids), 'id')}; give one for each")
+        for start in range(0, len(vectors), _ROWS_AT_ONCE):
+            finite = np.isfinite(vectors[start : start + _ROWS_AT_ONCE])
+            if not finite.all():
+                row, column = np.argwhere(~finite)[0]
+                node, value = self.ids[start + int(row)], vectors[start + row, column]
+                raise InputError(f"the vector of node {excerpt(node)} holds {value} at position {column}; remove it")
+        object.__setattr__(self, "vectors", vectors)
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __getitem__(self, node: int | str) -> npt.NDArray[np.float32]:
+        """Return the vector (d,) of a node."""
+        vector: npt.NDArray[np.float32] = self.vectors[self.position(node)]
+        return vector
+
+    @property
+    def num_dimensions(self) -> int:
+        """The length d of each vector."""
+        return int(self.vectors.shape[1])
+
+    def position(self, node: int | str) -> int:
+        """Return the row of a node; for an unknown one say which id is spelled most like it."""
+        found = int(self.ids.positions([node], "the node asked for")[0])
+        if found >= 0:
+            return found
+        near: list[str] = []
+        if isinstance(node, str):
+            near = get_close_matches(node, map(str, islice(self.ids, _IDS_TO_COMPARE)), n=1)
+        hint = f"did you mean {excerpt(near[0])}?" if near else f"ids look like {excerpt(self.ids[0])}"
+        raise InputError(f"no node {excerpt(node)} among the {count(len(self), 'embedding')}; {hint}")
+
+    def neighbors(self, node: int | str, k: int = 10, metric: Metric = "cosine") -> list[tuple[int | str, float]]:
+        """Return the `k` other nodes most similar to `node`, nearest first, each with its similarity."""
+        if k < 1:
+            raise InputError(f"k is {k}; ask for at least one neighbour")
+        here = self.position(node)
+        scores = similarities(self.vectors, self.vectors[here], metric)
+        scores[here] = -np.inf
+        nearest = highest(scores, min(k, len(self) - 1))
+        return [(self.ids[int(row)], float(scores[row])) for row in nearest]
+
+    def to_parquet(self, path: PathLike) -> None:
+        """Write columns `id`, in its own type, and `embedding`, a list of d float32 numbers."""
+        embedding_files.write_parquet(Path(path), self.ids, self.vectors)
+
+    def to_npy(self, path: PathLike) -> None:
+        """Write the matrix as NAME.npy and the ids as NAME.ids.parquet beside it."""
+        embedding_files.write_npy(Path(path), self.ids, self.vectors)
+
+    def to_word2vec(self, path: PathLike) -> None:
+        """Write the text format of word2vec: a line "N d", then a line "id v1 ... vd" for each node."""
+        embedding_files.write_word2vec(Path(path), self.ids, self.vectors)
+
+    @classmethod
+    def from_parquet(cls, path: PathLike) -> Embeddings:
+        """Read what `to_parquet` wrote, or a column `id` beside one numeric column per dimension."""
+        return _keyed(embedding_files.read_parquet, Path(path))
+
+    @classmethod
+    def from_npy(cls, path: PathLike) -> Embeddings:
+        """Read what `to_npy` wrote; without the file of ids, they are the row numbers from 0."""
+        return _keyed(embedding_files.read_npy, Path(path))
+
+    @classmethod
+    def from_word2vec(cls, path: PathLike) -> Embeddings:
+        """Read what `to_word2vec` wrote; ids come back as strings unless every one is a whole number."""
+        return _keyed(embedding_files.read_word2vec, Path(path))
+
+
+def read_embeddings(path: PathLike) -> Embeddings:
+    """Read embeddings in the format that the file's ending names: Parquet, npy, csv, tsv or word2vec text."""
+    readers = embedding_files.READERS
+    reader = next((reader for ending, reader in readers.items() if str(path).lower().endswith(ending)), None)
+    if reader is None:
+        raise InputError(f"{path}: the format is not clear; let the name end in one of {', '.join(readers)}")
+    return _keyed(reader, Path(path))
+
+
+def _keyed(reader: embedding_files.Reader, path: Path) -> Embeddings:
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    ids, vectors = reader(path)
+    try:
+        return Embeddings(ids, vectors)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error

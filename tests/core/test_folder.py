@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nodewise.core.errors import InputError
+from nodewise.core.folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Settings:
+    alpha: float = 0.9
+
+
+def contents(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> RunFolder:
+    run = RunFolder.create(tmp_path / "run")
+    run.write_config(Settings(0.1))
+    run.report.write_text("old page")
+    return run
+
+
+def test_every_path_lies_in_the_folder_under_its_listed_name(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    paths = [
+        run.config,
+        run.embeddings,
+        run.weights,
+        run.metrics,
+        run.environment,
+        run.labels,
+        run.report,
+    ]
+    assert [path.name for path in paths] == list(RunFolder.NAMES)
+    assert all(path.parent == tmp_path for path in paths)
+
+
+class TestCreate:
+    def test_a_new_folder_is_made_with_its_parents(self, tmp_path: Path) -> None:
+        assert RunFolder.create(tmp_path / "a" / "b").path.is_dir()
+
+    def test_an_empty_folder_is_taken(self, tmp_path: Path) -> None:
+        assert RunFolder.create(tmp_path).path == tmp_path
+
+    def test_an_earlier_run_is_replaced_and_foreign_files_in_it_stay(self, earlier: RunFolder) -> None:
+        (earlier.path / "notes.txt").write_text("mine")
+        RunFolder.create(earlier.path)
+        assert contents(earlier.path) == {"notes.txt"}
+
+    def test_a_foreign_folder_is_refused_and_untouched(self, tmp_path: Path) -> None:
+        (tmp_path / "thesis.tex").write_text("years of work")
+        with pytest.raises(InputError, match=f"^{tmp_path}: holds files that are not a run's"):
+            RunFolder.create(tmp_path)
+        assert contents(tmp_path) == {"thesis.tex"}
+
+    def test_a_file_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "run").write_text("")
+        with pytest.raises(InputError, match="run: is a file; name a folder"):
+            RunFolder.create(tmp_path / "run")
+
+    def test_a_path_below_a_file_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        with pytest.raises(InputError, match="cannot make the run folder: Not a directory"):
+            RunFolder.create(tmp_path / "file" / "run")
+
+
+class TestOpen:
+    def test_a_run_is_opened(self, earlier: RunFolder) -> None:
+        assert RunFolder.open(str(earlier.path)) == earlier
+
+    def test_a_missing_run_is_refused_with_the_remedy(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="no such run folder; make one with 'nodewise embed GRAPH -o"):
+            RunFolder.open(tmp_path / "run")
+
+    def test_any_other_folder_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="not a run folder: it has no config"):
+            RunFolder.open(tmp_path)
+
+
+class TestRecords:
+    def test_metrics_come_back_in_order(self, tmp_path: Path) -> None:
+        run = RunFolder(tmp_path)
+        assert run.read_metrics() == []
+        run.append_metrics({"step": 1, "loss": np.float32(0.5)})
+        run.append_metrics({"step": 2, "loss": float("nan"), "note": "two\nlines"})
+        assert run.read_metrics() == [
+            {"step": 1, "loss": 0.5},
+            {"step": 2, "loss": None, "note": "two\nlines"},
+        ]
+        assert len(run.metrics.read_text().splitlines()) == 2
+
+    def test_a_line_cut_off_by_a_crash_is_left_out(self, tmp_path: Path) -> None:
+        run = RunFolder(tmp_path)
+        run.append_metrics({"step": 1})
+        with run.metrics.open("a") as file:
+            file.write('{"step": 2, "lo')
+        assert run.read_metrics() == [{"step": 1}]
+
+    def test_a_broken_line_is_named(self, tmp_path: Path) -> None:
+        (tmp_path / "metrics.jsonl").write_text('{"step": 1}\nnonsense\n')
+        with pytest.raises(InputError, match=r"metrics\.jsonl, line 2: not JSON"):
+            RunFolder(tmp_path).read_metrics()
+
+    def test_the_environment_is_written_as_json(self, tmp_path: Path) -> None:
+        run = RunFolder(tmp_path)
+        assert run.read_environment() == {}
+        run.write_environment(graph={"nodes": np.int64(5)})
+        assert json.loads(run.environment.read_text())["versions"]["numpy"] == np.__version__
+        assert run.read_environment()["graph"] == {"nodes": 5}
+
+    def test_a_broken_environment_is_named(self, tmp_path: Path) -> None:
+        (tmp_path / "environment.json").write_text("{")
+        with pytest.raises(InputError, match=r"environment\.json: not JSON"):
+            RunFolder(tmp_path).read_environment()

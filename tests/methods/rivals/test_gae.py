@@ -1,0 +1,55 @@
+from pathlib import Path
+
+import torch
+from tests.graphs import small_graph
+from tests.methods.contract import check_features_are_needed, check_seeds_and_files, check_transform
+from tests.methods.planted import accuracy, planted, raw_accuracy
+from torch_geometric.nn import GCNConv
+
+from nodewise.methods.inputs import Inputs
+from nodewise.methods.rivals.augment import non_edges
+from nodewise.methods.rivals.gae import AutoEncoderSettings, GCNEncoder, GraphAutoEncoder
+
+
+def make(seed: int) -> GraphAutoEncoder:
+    return GraphAutoEncoder(AutoEncoderSettings(hidden=8, dimension=4, epochs=3), seed=seed, device="cpu")
+
+
+def test_better_than_its_input() -> None:
+    assert accuracy(GraphAutoEncoder(device="cpu").fit_transform(planted())) > raw_accuracy() + 0.03
+
+
+def test_encoder_equals_layers_of_torch_geometric() -> None:
+    for sparse in (False, True):
+        inputs, encoder = Inputs(small_graph(sparse=sparse)), GCNEncoder(7, 5, 3)
+        twin = [GCNConv(7, 5), GCNConv(5, 3)]
+        for layer, ours in zip(twin, (encoder.first, encoder.last[0]), strict=True):
+            layer.load_state_dict(ours.state_dict())
+        wanted = twin[1](torch.relu(twin[0](inputs.dense_x, inputs.edge_index)), inputs.edge_index)
+        torch.testing.assert_close(encoder(inputs.x, inputs.adjacency), wanted, rtol=1e-4, atol=1e-6)
+
+
+@torch.no_grad()
+def test_loss_against_a_loop() -> None:
+    inputs, model = Inputs(small_graph()), make(0)
+    network = model._build(7)
+    vectors = model._encode(network, inputs).double()
+    total = {}
+    others = non_edges(inputs.topology, inputs.edge_index.shape[1], 5)
+    for name, pairs in (("edge", inputs.edge_index), ("none", others)):
+        logits = [float(vectors[a] @ vectors[b]) for a, b in pairs.T.tolist()]
+        chance = torch.sigmoid(torch.tensor(logits))
+        total[name] = -torch.log(chance if name == "edge" else 1 - chance).mean()
+    assert abs(float(model._loss(network, inputs, 5)) - float(total["edge"] + total["none"])) < 1e-4
+
+
+def test_seeds_and_files(tmp_path: Path) -> None:
+    check_seeds_and_files(make, tmp_path / "a")
+
+
+def test_transform(tmp_path: Path) -> None:
+    check_transform(make, tmp_path / "a")
+
+
+def test_features_are_needed() -> None:
+    check_features_are_needed(make)

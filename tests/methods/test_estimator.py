@@ -1,0 +1,37 @@
+"""What all baselines share: a learning rate that makes sense, and vectors that are numbers."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from tests.methods.planted import planted
+from torch import Tensor
+
+from nodewise.core.errors import InputError, NodewiseError
+from nodewise.methods.estimator import Embedder, Watch
+from nodewise.methods.inputs import Inputs
+from nodewise.methods.rivals.dgi import DGI
+
+
+@pytest.mark.parametrize("rate", [10.5, 1e30, 1e39, float("nan")])
+def test_an_absurd_learning_rate_is_refused(rate: float) -> None:
+    with pytest.raises(InputError, match="learning_rate is"):
+        DGI(DGI.settings_class(learning_rate=rate))
+
+
+def test_the_largest_learning_rate_is_allowed() -> None:
+    DGI(DGI.settings_class(learning_rate=10.0))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_vectors_that_are_no_numbers_are_refused_as_a_training_gone_astray(bad: float) -> None:
+    class Astray(Embedder):
+        settings_class = DGI.settings_class
+
+        def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
+            vectors = torch.ones(inputs.graph.num_nodes, 2)
+            vectors[3, 1] = bad
+            return vectors
+
+    with pytest.raises(NodewiseError, match="the vectors are not finite; lower learning_rate"):
+        Astray(device="cpu").fit(planted())

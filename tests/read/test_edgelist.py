@@ -1,0 +1,109 @@
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nodewise.core.errors import InputError
+from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
+from nodewise.read.edgelist import read_edge_list
+from nodewise.read.formats import format_of, open_columns
+
+
+def opened(folder, content):
+    path = folder / ("e.csv" if isinstance(content, str) else "e.parquet")
+    if isinstance(content, str):
+        path.write_text(content)
+    else:
+        pq.write_table(pa.table(content), path)
+    return open_columns(path, format_of(path), (SOURCE_NAMES, TARGET_NAMES))
+
+
+def pairs(edges):
+    ids = edges.ids.to_list()
+    return [(ids[s], ids[t]) for s, t in zip(edges.sources, edges.targets, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("a,b\nc,a\n", [("a", "b"), ("c", "a")]),
+        ("source,target\n1,2\n", [(1, 2)]),
+        ("target,weight,source\n1,5,2\n", [(2, 1)]),
+        ("year,From Node ID,To Node ID\n1999,a,b\n", [("a", "b")]),
+        ({"u": [1], "v": [2], "since": ["x"]}, [(1, 2)]),
+        ({"when": [9], "dst": ["b"], "src": ["a"]}, [("a", "b")]),
+    ],
+)
+def test_the_ends_are_the_columns_named_so_or_the_first_two(tmp_path, content, expected):
+    assert pairs(read_edge_list(opened(tmp_path, content))) == expected
+
+
+def test_the_user_may_name_the_columns(tmp_path):
+    file = opened(tmp_path, "source,target,other\na,b,c\n")
+    assert pairs(read_edge_list(file, "target", "other")) == [("b", "c")]
+    assert pairs(read_edge_list(file, "3", "1")) == [("c", "a")]
+    assert pairs(read_edge_list(file, target="other")) == [("a", "c")]
+    with pytest.raises(InputError, match="both ends"):
+        read_edge_list(file, "target", "target")
+    with pytest.raises(InputError, match="no column 'targets'; did you mean 'target'"):
+        read_edge_list(file, "source", "targets")
+    with pytest.raises(InputError, match="which column is the target"):
+        read_edge_list(opened(tmp_path, "a,b\nc,d\n"), source="1")
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        ("a,b,2\nb,c,1\n", "weights ignored: an edge is present or absent"),
+        ("source,target,weight\na,b,0.5\n", "weights ignored: an edge is present or absent"),
+        ("source,target,year\na,b,1999\n", "e.csv: not used: year"),
+        ("a,b,x\nb,c,y\n", "e.csv: not used: column 3"),
+        ({"p": [1], "q": [2]}, "e.parquet: 'p' and 'q' read as the ends of edges"),
+        ("a,b\n", "directions of edges ignored"),
+    ],
+)
+def test_what_is_left_out_is_said(tmp_path, content, note):
+    assert note in read_edge_list(opened(tmp_path, content)).notes
+
+
+@pytest.mark.parametrize(
+    ("content", "fragment"),
+    [
+        ("a\nb\n", "one column only (line 1 is 'a')"),
+        ("a:b\nb:c\n", "one column only (line 1 is 'a:b')"),
+        ({"x": [1]}, "one column only (its columns are x)"),
+        ("a,b\nb,\n", "line 2: 'column 2' is empty"),
+        ("a,b,1\nb,c,-2\n", "line 2, 'column 3': an edge with weight -2.0"),
+        ({"a": [1.5], "b": [2.5]}, "'a' is of type double, such as 1.5"),
+        ({"a": [1], "b": ["1"]}, "'a' has integer ids (int64, such as 1) but 'b' has string ids"),
+        ({"a": [1, None], "b": [1, 2]}, "row 2: 'a' is empty"),
+    ],
+)
+def test_what_is_no_edge_list_is_refused(tmp_path, content, fragment):
+    with pytest.raises(InputError) as error:
+        read_edge_list(opened(tmp_path, content))
+    assert fragment in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("sender,receiver\na,b\nb,c\n", True),
+        ("a,b\nb,c\n", False),
+        ("a,b\nc,a\n", False),
+        ("a,b\n", False),  # there is nowhere else
+        ("1,2\n3,4\n", False),
+        ("source,target\na,b\nc,d\n", False),
+    ],
+)
+def test_a_first_line_of_ids_that_occur_nowhere_else_is_pointed_out(tmp_path, content, said):
+    notes = read_edge_list(opened(tmp_path, content)).notes
+    assert any("say so with --header" in note and "line 1 is" in note for note in notes) == said
+
+
+def test_columns_that_the_user_names_are_looked_for_in_the_first_line(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("sender,receiver\na,b\nb,c\n")
+    file = open_columns(path, "text", (SOURCE_NAMES, TARGET_NAMES), named=("sender", None))
+    assert file.names == ("sender", "receiver")
+    assert pairs(read_edge_list(file, "sender", "receiver")) == [("a", "b"), ("b", "c")]

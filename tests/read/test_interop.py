@@ -1,0 +1,127 @@
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch_geometric.data import Data
+
+from nodewise.core.errors import InputError
+from nodewise.graph.graph import Graph
+
+PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.coo_matrix, sp.csr_array, np.array])
+def test_a_symmetric_matrix_needs_no_note(kind):
+    graph = Graph.from_scipy(kind(PATH), name="path", labels=["a", "b", "a"])
+    assert graph.adjacency().toarray().tolist() == PATH.tolist()
+    assert graph.notes == ()
+    assert graph.name == "path"
+    assert graph.class_names == ("a", "b")
+
+
+def test_directions_weights_and_loops_of_a_matrix_are_noted():
+    graph = Graph.from_scipy(sp.csr_matrix(np.array([[3, 2], [0, 0]])), ids=["x", "y"])
+    assert graph.ids.to_list() == ["x", "y"]
+    assert graph.num_edges == 1
+    assert [note.split()[0] for note in graph.notes] == ["weights", "directions", "1"]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "fragment"),
+    [
+        (np.ones((2, 3)), "shape (2, 3)"),
+        (np.array([[0, -1], [-1, 0]]), "row 0, column 1: an edge with weight -1"),
+        (np.array([[0, np.nan], [0, 0]]), "weight nan"),
+        (np.array([[0, 1j], [0, 0]]), "complex128"),
+    ],
+)
+def test_matrices_that_are_no_adjacency_are_refused(matrix, fragment):
+    with pytest.raises(InputError) as error:
+        Graph.from_scipy(sp.coo_matrix(matrix))
+    assert fragment in str(error.value)
+
+
+def test_networkx_nodes_are_the_ids_in_order():
+    source = nx.Graph([("b", "a"), ("a", "c")])
+    graph = Graph.from_networkx(source)
+    assert graph.ids.to_list() == ["b", "a", "c"]
+    assert graph.indices.tolist() == [1, 0, 2, 1]
+    assert graph.notes == ()
+    assert Graph.from_networkx(nx.path_graph(3)).ids.to_list() == [0, 1, 2]
+
+
+def test_networkx_attributes_become_features_and_labels():
+    source = nx.Graph([(0, 1)])
+    source.add_node(0, x=1, v=[2.0, 3.0], kind="p")
+    source.add_node(1, x=4, v=[5.0, 6.0])
+    graph = Graph.from_networkx(source, features=["x", "v"], labels="kind")
+    assert graph.features.tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert graph.labels.tolist() == [0, -1]
+
+
+def test_directed_weighted_and_parallel_networkx_edges_are_noted():
+    source = nx.MultiDiGraph()
+    source.add_edge("a", "b", weight=2)
+    source.add_edge("a", "b")
+    notes = Graph.from_networkx(source).notes
+    assert any("directions" in note for note in notes)
+    assert any("weights" in note for note in notes)
+    assert "1 repeated edge merged" in notes
+
+
+@pytest.mark.parametrize(
+    ("build", "options", "fragment"),
+    [
+        (lambda g: g.add_edge(1, "a"), {}, "not a mixture"),
+        (lambda g: g.add_edge((0, 1), (1, 0)), {}, "use integers or strings"),
+        (lambda g: g.add_edge("a", "b", weight=-1), {}, "between 'a' and 'b': an edge with weight -1"),
+        (lambda g: g.add_edge("a", "b", weight="x"), {}, "weight that is no number"),
+        (lambda g: g.add_edge("a", "b"), {"features": ["x"]}, "node 'a' has no attribute 'x'"),
+        (lambda g: (g.add_edge("a", "b"), g.add_node("a", x="u")), {"features": ["x"]}, "must be numbers"),
+        (
+            lambda g: (g.add_node("a", x=[1]), g.add_node("b", x=[1, 2])),
+            {"features": ["x"]},
+            "different numbers of features",
+        ),
+    ],
+)
+def test_networkx_graphs_that_cannot_be_used_are_refused(build, options, fragment):
+    source = nx.Graph()
+    build(source)
+    with pytest.raises(InputError) as error:
+        Graph.from_networkx(source, **options)
+    assert fragment in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def data(**parts):
+    return Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=4, **parts)
+
+
+def test_pyg_data_brings_features_labels_and_split():
+    masks = {f"{part}_mask": torch.arange(4) == i for i, part in enumerate(("train", "val", "test"))}
+    graph = Graph.from_pyg(data(x=torch.eye(4), y=torch.tensor([2, 0, 2, 0]), **masks), name="pyg")
+    assert (graph.num_nodes, graph.num_edges, graph.name) == (4, 2, "pyg")
+    assert np.array_equal(graph.features, np.eye(4))
+    assert graph.class_names == (0, 2)
+    assert graph.labels.tolist() == [1, 0, 1, 0]
+    assert [part.tolist() for part in vars(graph.split).values()] == [[0], [1], [2]]
+    assert graph.notes == ()
+
+
+def test_sparse_pyg_features_stay_sparse():
+    for layout in (torch.eye(4).to_sparse_coo(), torch.eye(4).to_sparse_csr()):
+        graph = Graph.from_pyg(data(x=layout))
+        assert sp.issparse(graph.features)
+        assert np.array_equal(graph.features.toarray(), np.eye(4))
+
+
+def test_what_pyg_data_holds_beyond_a_graph_is_noted_or_refused():
+    assert "edge_weight ignored" in Graph.from_pyg(data(edge_weight=torch.ones(4))).notes[0]
+    many = {f"{part}_mask": torch.ones(4, 3, dtype=torch.bool) for part in ("train", "val", "test")}
+    assert Graph.from_pyg(data(**many)).notes == ("the first of 3 splits taken",)
+    with pytest.raises(InputError, match=r"y has the shape \(4, 3\)"):
+        Graph.from_pyg(data(y=torch.zeros(4, 3)))
+    with pytest.raises(InputError, match="no edge_index"):
+        Graph.from_pyg(Data(x=torch.eye(2)))

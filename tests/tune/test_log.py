@@ -1,0 +1,96 @@
+"""A log outlives what wrote it: lines cut off are left out, lines of anything else refused, and the rest ranked."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.reproduce.planted import SMALL, trial
+
+from nodewise.core.config import override
+from nodewise.core.errors import InputError
+from nodewise.tune.log import open_log, ranking, read_trials, write_trial
+
+TRIALS = [trial("full", number, [[0.5, 0.25]]) for number in range(3)]
+
+
+def written(folder: Path, *lines: dict[str, Any], stage: str = "trials", worker: int = 0) -> Path:
+    with open_log(folder, stage, worker) as file:
+        for line in lines:
+            write_trial(file, line)
+    return folder / f"{stage}-{worker}.jsonl"
+
+
+def test_what_was_written_is_read_in_the_order_of_the_files(tmp_path: Path) -> None:
+    folder = tmp_path / "not" / "there yet"
+    written(folder, TRIALS[2], worker=1)
+    written(folder, TRIALS[0])
+    written(folder, TRIALS[1])
+    written(folder, trial("plain", 7, []), stage="confirmed")
+    assert read_trials(folder, "trials") == TRIALS
+    assert read_trials(folder, "confirmed") == [trial("plain", 7, [])]
+
+
+def test_a_trial_is_in_the_file_before_the_next_begins(tmp_path: Path) -> None:
+    with open_log(tmp_path, "trials", 0) as file:
+        for number, line in enumerate(TRIALS, start=1):
+            write_trial(file, line)
+            assert read_trials(tmp_path, "trials") == TRIALS[:number]
+
+
+def test_no_search_has_no_trials(tmp_path: Path) -> None:
+    assert read_trials(tmp_path / "nowhere", "trials") == []
+    assert written(tmp_path).read_bytes() == b""
+    assert read_trials(tmp_path, "trials") == []
+
+
+@pytest.mark.parametrize("kept", [1, 40, -1])
+def test_a_line_that_was_cut_off_does_not_swallow_the_next(tmp_path: Path, kept: int) -> None:
+    path = written(tmp_path, TRIALS[0])
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:kept].rstrip(b"}\n"))
+    assert read_trials(tmp_path, "trials") == TRIALS[:1]
+    written(tmp_path, TRIALS[1])
+    assert read_trials(tmp_path, "trials") == TRIALS[:2]
+
+
+def test_a_last_line_that_lacks_its_end_only_counts(tmp_path: Path) -> None:
+    path = written(tmp_path, TRIALS[0])
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    written(tmp_path, TRIALS[1])
+    assert read_trials(tmp_path, "trials") == TRIALS[:2]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"variant": 1},
+        {"seeds": [True]},
+        {"outcomes": [3]},
+        {"outcomes": [TRIALS[0]["outcomes"][0] | {"scores": []}]},
+        {"outcomes": [TRIALS[0]["outcomes"][0] | {"scores": [1]}]},
+        {"outcomes": [TRIALS[0]["outcomes"][0] | {"training.steps": None}]},
+    ],
+)
+def test_a_line_of_something_else_is_refused_by_its_number(tmp_path: Path, change: dict[str, Any]) -> None:
+    path = written(tmp_path, TRIALS[0], TRIALS[1] | change)
+    with pytest.raises(InputError) as refused:
+        read_trials(tmp_path, "trials")
+    assert str(refused.value) == f"{path}, line 2: not a trial of a search; remove the line"
+
+
+def test_ranking_is_by_the_mean_and_names_complete_settings() -> None:
+    lines = [
+        trial("full", 0, [[0.5, 0.7], [0.9, 0.1]]),
+        trial("full", 1, [[0.8, 0.8]], override(SMALL, ["loss.temperature=0.25"])),
+        trial("full", 2, []),
+        trial("plain", 0, [[1.0]]),
+    ]
+    ranked = ranking(json.loads(json.dumps(lines)), "full")
+    assert [round(score, 6) for score, _ in ranked] == [0.8, 0.6, 0.5]
+    chosen = ["embedding.propagation=2", "embedding.length=none"]
+    assert [settings for _, settings in ranked] == [
+        override(SMALL, ["loss.temperature=0.25", "training.steps=1", *chosen]),
+        override(SMALL, ["training.steps=1", *chosen]),
+        override(SMALL, ["training.steps=2", *chosen]),
+    ]

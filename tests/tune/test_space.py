@@ -1,0 +1,61 @@
+from collections import Counter
+
+import pytest
+
+from nodewise.core import config
+from nodewise.methods.settings import Settings
+from nodewise.tune.space import EMBEDDINGS, LOOKS, PLAIN, SPACES, VARIANTS, Space
+
+TINY = Space(
+    common={"loss.temperature": (0.1, 0.2, 0.2), "encoder.readout": ("center", "mean")},
+    sampler={"sampling.class_collision.alpha": (0.9, 2.0)},
+    steps=7,
+)
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_every_value_is_a_setting_that_exists(name: str) -> None:
+    space = SPACES[name]
+    for key, values in (space.common | space.sampler).items():
+        for value in values:
+            chosen = config.to_mapping(config.override(Settings(), [f"{key}={value!r}"]))
+            for part in key.split("."):
+                chosen = chosen[part]
+            assert chosen == value
+    assert not set(space.common) & set(space.sampler)
+    assert space.steps in LOOKS
+
+
+@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_trial_is_a_function_of_seed_variant_and_number(name: str, variant: str) -> None:
+    space = SPACES[name]
+    drawn = [space.draw(variant, number, 0) for number in range(40)]
+    assert drawn[7] == space.draw(variant, 7, 0)
+    assert drawn[7] != space.draw(variant, 7, 1)
+    assert len({config.to_toml(one) for one in drawn}) > 30
+    assert {one.training.steps for one in drawn} == {space.steps}
+    assert {one.training.patience for one in drawn} == {0}
+
+
+def test_the_plain_variant_is_the_plain_loss_with_the_samplers_defaults() -> None:
+    defaults = config.override(Settings(), PLAIN)
+    for number in range(20):
+        plain, full = TINY.draw("plain", number, 0), TINY.draw("full", number, 0)
+        assert plain.sampling == defaults.sampling
+        assert (full.sampling.collision, full.sampling.dpp, full.sampling.weights) == (True, True, True)
+
+
+def test_values_are_drawn_as_often_as_they_are_listed() -> None:
+    drawn = [TINY.draw("full", number, 0) for number in range(900)]
+    temperatures = Counter(one.loss.temperature for one in drawn)
+    assert set(temperatures) == {0.1, 0.2}
+    # Five standard deviations of a binomial with n = 900, p = 2/3.
+    assert abs(temperatures[0.2] - 600) < 71
+    pairs = Counter((one.loss.temperature, one.encoder.readout) for one in drawn)
+    assert abs(pairs[0.1, "mean"] - 150) < 56, "keys must be drawn independently of each other"
+
+
+def test_every_look_tries_every_way_to_embed() -> None:
+    assert len(set(EMBEDDINGS)) == len(EMBEDDINGS) == 9
+    assert list(LOOKS) == sorted(set(LOOKS))
