@@ -5,6 +5,9 @@ A settings class is a frozen dataclass whose fields are bool, int, float, str, `
 unknown key or a value of the wrong type is an error that names the key, where it came from, and the nearest
 valid name. TOML has no null, so an optional setting is switched off by the word "none".
 
+A section may be a `Part`: one of several classes, chosen by a key of the section such as ``sampling.strategy``, whose
+other keys are then the fields of the class chosen.
+
 Text that comes from a file is a `FileText` and stays one through `override`: a file of settings is data, and a
 `Registry` imports no code that only a file names.
 """
@@ -14,16 +17,79 @@ from __future__ import annotations
 import json
 import tomllib
 import types
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NoReturn,
+    TypeVar,
+    Union,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from nodewise.core.errors import InputError
 from nodewise.core.filetext import FileText
+from nodewise.core.registry import Registry
 from nodewise.core.suggest import did_you_mean
 
 T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True)
+class Part:
+    """One of several classes that a section of settings may be; its fields are the section's other keys.
+
+    A subclass is a frozen dataclass without saying so.
+
+    Attributes:
+        key: the setting that names the class.
+        registry: the classes by name.
+        name: this class's.
+    """
+
+    key: ClassVar[str]
+    registry: ClassVar[Registry[Any]]
+    name: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        cls.name = f"{cls.__module__}:{cls.__qualname__}"  # until it is registered under a shorter one
+        dataclass(frozen=True)(cls)
+
+    @classmethod
+    def named(cls, name: str) -> type[Any]:
+        """Return the class that a name stands for."""
+        found = cls.registry[name]
+        if not (isinstance(found, type) and issubclass(found, cls)):
+            base = f"{cls.__module__}.{cls.__qualname__}"
+            raise InputError(f"{cls.registry.kind} {name} is not a class derived from {base}, but {found!r:.60}")
+        return found
+
+    @classmethod
+    def upgraded(cls, section: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a section that an earlier version may have written as this one would."""
+        return section
+
+
+@dataclass(frozen=True)
+class Unloaded:
+    """A part of somebody's own that only a file names: its settings are kept, its code is not loaded."""
+
+    kind: type[Part]
+    name: str
+    values: Mapping[str, Any]
+
+    def load(self) -> NoReturn:
+        """Say why the part cannot be used."""
+        self.kind.registry[self.name]
+        raise AssertionError("a file's own name is always refused")
+
 
 _NONE = "none"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -34,7 +100,7 @@ def from_mapping(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
 
     `source` names the file and begins every error message. Texts become `FileText`.
     """
-    return _from_file(_build(cls, mapping, source))
+    return _build(cls, _from_file(mapping), source)
 
 
 def _build(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
@@ -62,28 +128,127 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
 
     The value is read as TOML; what is not TOML is a bare string, so ``encoder.readout=mean`` needs no quotes.
     """
-    mapping = to_mapping(settings)
+    changes: dict[tuple[str, ...], Any] = {}
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
-        *path, leaf = (part.strip() for part in key.split("."))
-        if not equals or not leaf:
+        path = tuple(part.strip() for part in key.split("."))
+        if not equals or not path[-1]:
             raise InputError(f"{source}: expected key=value, not {_quoted(assignment)}")
+        changes[path] = _parse_value(text.strip())
+    return changed(settings, changes, source)
+
+
+def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) -> T:
+    """Return a copy of `settings` with values put at paths such as ``("sampling", "alpha")``, all at once."""
+    # Parts go by their classes meanwhile: one that was handed in as an object need not have a name to find it by.
+    mapping, chosen = _mapping(settings, type), _part_keys(type(settings))
+    # A part chosen anew brings settings of its own; those of the one before it would mean nothing to it.
+    for path, value in sorted(changes.items(), key=lambda change: change[0] not in chosen):
         section = mapping
-        for depth, part in enumerate(path, start=1):
+        for depth, part in enumerate(path[:-1], start=1):
             section = section.setdefault(part, {})
             if not isinstance(section, dict):
                 raise InputError(f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section")
-        section[leaf] = _parse_value(text.strip())
+        if path in chosen:
+            if getattr(section.get(path[-1]), "name", None) == value:
+                continue
+            section.clear()
+        section[path[-1]] = value
     return _build(type(settings), mapping, source)
 
 
+def with_keywords(settings: T, keywords: Mapping[str, Any], source: str) -> T:
+    """Return a copy of `settings` changed by Python keywords such as ``steps=80``; see `path_of`.
+
+    A part may be given as an object, and then or when it is named anew, keywords may be settings of that part.
+    """
+    parts = {name for name in keywords if _chooses(settings, name)}
+    for some in (parts, keywords.keys() - parts):
+        if some:
+            settings = changed(settings, {path_of(settings, name): keywords[name] for name in some}, source)
+    return settings
+
+
+def path_of(settings: object, name: str) -> tuple[str, ...]:
+    """Return the path of the setting that a Python keyword means.
+
+    The keyword is the setting's own name if no other setting so high up in the sections has it; otherwise, sections and
+    name joined by underscores, such as ``encoder_teleport``.
+    """
+    paths = list(_paths(to_mapping(settings)))
+    exact = [path for path in paths if "_".join(path) == name]
+    called = [path for path in paths if path[-1] == name]
+    highest = [path for path in called if len(path) == min(map(len, called))]
+    if exact or len(highest) == 1:
+        return (exact or highest)[0]
+    if highest:
+        means = " or ".join("_".join(path) for path in highest)
+        raise InputError(f"{name!r} is the name of several settings; write {means}")
+    raise InputError(f"there is no setting {name!r}{did_you_mean(name, (path[-1] for path in paths))}")
+
+
+def keyword_values(settings: object) -> dict[str, Any]:
+    """Return the value of every setting by the shortest keyword that means it."""
+    paths = [path for path in _paths(to_mapping(settings)) if not isinstance(_at(settings, path), Mapping)]
+    shortest = {}
+    for path in paths:
+        try:
+            name = path[-1] if path_of(settings, path[-1]) == path else "_".join(path)
+        except InputError:
+            name = "_".join(path)
+        shortest[name] = _at(settings, path)
+    return shortest
+
+
+def _at(settings: object, path: tuple[str, ...]) -> Any:
+    value: Any = to_mapping(settings)
+    for name in path:
+        value = value[name]
+    return value
+
+
+def _paths(mapping: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, value in mapping.items():
+        yield (*above, name)
+        if isinstance(value, Mapping):
+            yield from _paths(value, (*above, name))
+
+
+def _chooses(settings: object, name: str) -> bool:
+    """Tell whether a keyword means a section, or the setting that chooses a part."""
+    path = next((path for path in _paths(to_mapping(settings)) if path[-1] == name), None)
+    return path is not None and (path in _part_keys(type(settings)) or isinstance(_at(settings, path), Mapping))
+
+
+def _part_keys(cls: type[object], prefix: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    """Return the paths of the settings that choose a part."""
+    found = set()
+    for item in _fields(cls):
+        kind: Any = get_type_hints(cls)[item.name]
+        if _is_part(kind):
+            found.add((*prefix, item.name, kind.key))
+        elif is_dataclass(kind):
+            found |= _part_keys(kind, (*prefix, item.name))  # type: ignore[arg-type]  # a class, not an instance
+    return found
+
+
+def _is_part(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Part)
+
+
 def to_mapping(settings: object) -> dict[str, Any]:
-    """Return settings as nested plain dictionaries; tuples become lists."""
-    mapping: dict[str, Any] = {}
+    """Return settings as nested plain dictionaries; tuples become lists, a part's class its name."""
+    return _mapping(settings, lambda part: part.name)
+
+
+def _mapping(settings: object, called: Callable[[Part], Any]) -> dict[str, Any]:
+    if isinstance(settings, Unloaded):
+        return {settings.kind.key: settings.name, **settings.values}
+    mapping: dict[str, Any] = {settings.key: called(settings)} if isinstance(settings, Part) else {}
     for item in _fields(type(settings)):
         value = getattr(settings, item.name)
         if is_dataclass(value):
-            mapping[item.name] = to_mapping(value)
+            mapping[item.name] = _mapping(value, called)
         else:
             mapping[item.name] = list(value) if isinstance(value, tuple) else value
     return mapping
@@ -95,12 +260,20 @@ def to_toml(settings: object) -> str:
 
 
 def keys(cls: type[object], prefix: str = "") -> Iterator[str]:
-    """Yield the dotted name of every setting of `cls`, sections before their members."""
+    """Yield the dotted name of every setting of `cls`, sections before their members; of a part, the default's."""
+    if _is_part(cls):
+        yield f"{prefix}{cls.key}"  # type: ignore[attr-defined]  # mypy does not see that it is one
     for item in _fields(cls):
         yield prefix + item.name
         kind = get_type_hints(cls)[item.name]
+        if _is_part(kind):
+            kind = type(_default(item))
         if is_dataclass(kind):
             yield from keys(kind, f"{prefix}{item.name}.")  # type: ignore[arg-type]  # a class, not an instance
+
+
+def _default(item: Field[Any]) -> Any:
+    return item.default_factory() if item.default_factory is not MISSING else item.default
 
 
 def _fields(cls: Any) -> tuple[Field[Any], ...]:
@@ -112,14 +285,16 @@ def _section(cls: type[T], mapping: object, key: str, root: type[object]) -> T:
         raise InputError(f"'{key}' is a section of settings, not {_describe(mapping)}")
     prefix = f"{key}." if key else ""
     known = {item.name: item for item in _fields(cls)}
-    for name in mapping:
+    earlier: dict[str, str] = getattr(cls, "renamed", {})  # names that settings had before, accepted for a while
+    given: dict[str, Any] = {earlier.get(str(name), str(name)): value for name, value in mapping.items()}
+    for name in given:
         if name not in known:
-            raise InputError(f"unknown key {_quoted(prefix + name)}{_suggest(prefix, str(name), list(known), root)}")
+            raise InputError(f"unknown key {_quoted(prefix + name)}{_suggest(prefix, name, list(known), root)}")
     kinds = get_type_hints(cls)
     values = {}
     for name, item in known.items():
-        if name in mapping:
-            values[name] = _value(kinds[name], mapping[name], prefix + name, root)
+        if name in given:
+            values[name] = _value(kinds[name], given[name], prefix + name, root)
         elif item.default is MISSING and item.default_factory is MISSING:
             raise InputError(f"the key '{prefix}{name}' is missing")
     try:
@@ -139,7 +314,11 @@ def _suggest(prefix: str, name: str, siblings: list[str], root: type[object]) ->
 
 def _value(kind: Any, value: Any, key: str, root: type[object]) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
+    if _is_part(kind):
+        return _part(kind, value, key, root)
     if is_dataclass(kind):
+        if isinstance(value, kind):  # type: ignore[arg-type]  # a class, not an instance
+            return value
         return _section(kind, value, key, root)  # type: ignore[arg-type]  # a class, not an instance
     if origin in (Union, types.UnionType):
         if value is None or value == _NONE:
@@ -165,16 +344,42 @@ def _value(kind: Any, value: Any, key: str, root: type[object]) -> Any:
     return value
 
 
-def _from_file(settings: T) -> T:
-    """Return settings whose texts are marked as a file's."""
-    marked: dict[str, Any] = {}
-    for item in _fields(type(settings)):
-        value = getattr(settings, item.name)
-        if is_dataclass(value):
-            marked[item.name] = _from_file(value)
-        elif isinstance(value, str):
-            marked[item.name] = FileText(value)
-    return replace(settings, **marked)  # type: ignore[type-var]  # settings are dataclasses, which T does not say
+def _part(kind: type[Part], value: Any, key: str, root: type[object]) -> Part | Unloaded:
+    """Return the part that a section describes; in Python it may be given as an object, or by its name alone."""
+    if isinstance(value, kind):
+        return value
+    section = {kind.key: value} if isinstance(value, str) else value
+    if not isinstance(section, Mapping):
+        raise InputError(f"'{key}' is a section of settings, not {_describe(value)}")
+    named = section.get(kind.key, _default_name(root, key))
+    if isinstance(named, kind):
+        section, named = {**_mapping(named, type), **section}, type(named)
+    if isinstance(named, type) and issubclass(named, kind):
+        return _section(named, {name: each for name, each in section.items() if name != kind.key}, key, root)
+    section = kind.upgraded(section)
+    if not isinstance(named, str):
+        raise InputError(f"'{key}.{kind.key}' must be text, not {_describe(named)}")
+    rest = {name: each for name, each in section.items() if name != kind.key}
+    if isinstance(named, FileText) and kind.registry.is_own(named):
+        return Unloaded(kind, named, rest)
+    return cast(Part, _section(kind.named(named), rest, key, root))
+
+
+def _default_name(root: type[object], key: str) -> str:
+    cls: Any = root
+    for name in key.split("."):
+        part = _default(next(item for item in _fields(cls) if item.name == name))
+        cls = type(part)
+    return str(part.name)
+
+
+def _from_file(value: Any) -> Any:
+    """Return what a file holds with its texts marked as such."""
+    if isinstance(value, Mapping):
+        return {name: _from_file(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_from_file(each) for each in value]
+    return FileText(value) if isinstance(value, str) else value
 
 
 def _describe(value: object) -> str:

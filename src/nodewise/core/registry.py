@@ -1,48 +1,83 @@
-"""Names for parts that are imported only when asked for, and the user's own as ``module:Class``."""
+"""Parts by name: strategies, encoders, methods and data sets register themselves where they are written.
+
+A part of the package is found by its name because the modules of its folder are imported when it is first asked for;
+a part of the user's own is registered by the same decorator, or named as ``module:attribute``. Adding a part means
+adding a file.
+"""
 
 from __future__ import annotations
 
+import inspect
 import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Generic, TypeVar, cast
+from pkgutil import iter_modules
+from typing import Any, TypeVar, cast
 
 from nodewise.core.errors import InputError
 from nodewise.core.filetext import FileText
 from nodewise.core.suggest import did_you_mean
 
 T = TypeVar("T")
+C = TypeVar("C")
 
 
-class Registry(Generic[T]):
-    """A table from names to ``"module:attribute"``; `kind` says in error messages what is being named."""
+class Registry(Mapping[str, T]):
+    """Classes of one kind by name: a mapping that imports what is asked for.
 
-    def __init__(self, kind: str) -> None:
+    Args:
+        kind: what is being named, in error messages.
+        packages: where the parts that come along are.
+    """
+
+    def __init__(self, kind: str, *packages: str) -> None:
         self.kind = kind
-        self._targets: dict[str, str] = {}
+        self._packages = packages
+        self._found: dict[str, T] = {}
+        self._searched = False
 
-    def register(self, name: str, target: str) -> None:
-        """Let `name` stand for ``"module:attribute"``, which is imported at the first `get`."""
-        if name in self._targets:
-            raise ValueError(f"the {self.kind} {name!r} is registered twice")
-        self._targets[name] = target
+    def register(self, name: str) -> Callable[[C], C]:
+        """Return a decorator that lets `name` stand for a class, and tells the class so."""
+
+        def keep(part: C) -> C:
+            earlier: Any = self._found.get(name)
+            if earlier is not None and _place(earlier) != _place(part):
+                raise ValueError(f"the {self.kind} {name!r} is registered twice: {_place(earlier)} and {_place(part)}")
+            part.name = name  # type: ignore[attr-defined]  # every part has a name
+            self._found[name] = cast(T, part)  # the same class again is its module run again, as in a notebook
+            return part
+
+        return keep
 
     def names(self) -> tuple[str, ...]:
-        """Return the registered names in the order of registration."""
-        return tuple(self._targets)
+        """Return all registered names in alphabetical order, importing the parts that come along."""
+        self._import_all()
+        return tuple(sorted(self._found))
 
     def is_own(self, name: str) -> bool:
         """Whether `name` is the user's own ``module:attribute``."""
-        return name not in self._targets and ":" in name
+        return ":" in name and name not in self._found
 
-    def get(self, name: str) -> T:
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names()
+
+    def __getitem__(self, name: str) -> T:
         """Return what `name` stands for: a registered name or the user's own ``module:attribute``.
 
         One's own is refused where the name was read from a file: files are data, and importing runs code.
         """
-        if name in self._targets:
-            module, _, attribute = self._targets[name].partition(":")
-            return cast(T, getattr(import_module(module), attribute))
+        if name not in self._found:
+            self._import_namesake(name)
+        if name in self._found:
+            return self._found[name]
         if self.is_own(name):
             if isinstance(name, FileText):
                 raise InputError(
@@ -50,7 +85,25 @@ class Registry(Generic[T]):
                     "if the code is yours, name it in the command line too (--set), or in Python"
                 )
             return cast(T, self._import_own(name))
-        raise InputError(f"unknown {self.kind} {name!r}{did_you_mean(name, self._targets)}")
+        self._import_all()
+        if name in self._found:
+            return self._found[name]
+        raise InputError(f"unknown {self.kind} {name!r}{did_you_mean(name, self._found)}")
+
+    def _import_namesake(self, name: str) -> None:
+        """Import the module called like the part, if there is one: all of them would take longer."""
+        stem = name.replace("-", "_")
+        for package in self._packages if stem.isidentifier() else ():
+            if any(module.name == stem for module in iter_modules(import_module(package).__path__)):
+                import_module(f"{package}.{stem}")
+
+    def _import_all(self) -> None:
+        if self._searched:
+            return
+        for package in self._packages:
+            for module in iter_modules(import_module(package).__path__):
+                import_module(f"{package}.{module.name}")
+        self._searched = True
 
     def _import_own(self, name: str) -> object:
         module_name, _, attribute = name.partition(":")
@@ -60,10 +113,33 @@ class Registry(Generic[T]):
         try:
             module = import_module(module_name)
         except Exception as error:  # whatever goes wrong in the user's module is theirs to see in one line
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InputError(f"cannot import the {self.kind} {name!r}: {reason}") from error
+            raise InputError(f"cannot import the {self.kind} {name!r}: {_one_line(error)}") from error
         if not hasattr(module, attribute):
             public = [entry for entry in vars(module) if not entry.startswith("_")]
             near = did_you_mean(attribute, public)
             raise InputError(f"module {module_name!r} has no {self.kind} {attribute!r}{near}")
         return getattr(module, attribute)
+
+
+def failure(own: object, error: Exception) -> str:
+    """Say in one line how a class of the user's own failed, and where in its file."""
+    file = file_of(own)
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == file]
+    place = f" at {Path(file).name}, line {lines[-1]}" if lines else ""
+    return f"failed{place}: {_one_line(error)}"
+
+
+def file_of(own: object) -> str:
+    """Return the file that a class is defined in; empty where there is none."""
+    try:
+        return inspect.getsourcefile(own) or ""  # type: ignore[arg-type]  # what is no class or function has no file
+    except TypeError:
+        return ""
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _place(part: Any) -> str:
+    return f"{part.__module__}.{part.__qualname__}"

@@ -7,28 +7,68 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GINConv, SAGEConv
 
 from nodewise.core import rng
-from nodewise.encoders.encoder import Encoder, EncoderSettings, readout
+from nodewise.encoders.encoder import Encoder, LayeredSettings, encoder, readout
 from nodewise.encoders.features import Features
 from nodewise.views.subgraphs import Subgraphs
 from nodewise.views.topology import Topology
 
 
+class ConvolutionSettings(LayeredSettings):
+    """A stack of one of torch_geometric's convolutions."""
+
+    def convolution(self, rows: int, columns: int) -> nn.Module:
+        """Return one layer."""
+        raise TypeError(f"{type(self).__name__} must name its layer: define convolution(self, rows, columns)")
+
+    def build(self, num_features: int, seeds: Tensor) -> ConvolutionStack:
+        """Build the stacks."""
+        return ConvolutionStack(num_features, self, seeds)
+
+
+@encoder("gat")
+class GATSettings(ConvolutionSettings):
+    """Graph attention."""
+
+    def convolution(self, rows: int, columns: int) -> nn.Module:
+        """Return one layer."""
+        return cast(nn.Module, GATConv(rows, columns))
+
+
+@encoder("sage")
+class SAGESettings(ConvolutionSettings):
+    """GraphSAGE's mean aggregation."""
+
+    def convolution(self, rows: int, columns: int) -> nn.Module:
+        """Return one layer."""
+        return cast(nn.Module, SAGEConv(rows, columns))
+
+
+@encoder("gin")
+class GINSettings(ConvolutionSettings):
+    """Graph isomorphism network."""
+
+    def convolution(self, rows: int, columns: int) -> nn.Module:
+        """Return one layer."""
+        inner = nn.Sequential(nn.Linear(rows, columns), nn.ReLU(), nn.Linear(columns, columns))
+        return cast(nn.Module, GINConv(inner))
+
+
 class ConvolutionStack(Encoder):
     """S independent stacks of torch_geometric convolutions."""
 
-    def __init__(self, num_features: int, settings: EncoderSettings, seeds: Tensor) -> None:
+    def __init__(self, num_features: int, settings: ConvolutionSettings, seeds: Tensor) -> None:
         super().__init__()
         self.settings = settings
         sizes = [num_features] + [settings.dimension] * settings.layers
         self.runs = nn.ModuleList(
-            nn.ModuleList(_convolution(settings.kind, rows, columns) for rows, columns in pairwise(sizes))
-            for _ in seeds
+            nn.ModuleList(settings.convolution(rows, columns) for rows, columns in pairwise(sizes)) for _ in seeds
         )
         for run, seed in zip(self.runs, seeds.tolist(), strict=True):
             _initialise(run, seed)
@@ -80,17 +120,6 @@ class ConvolutionStack(Encoder):
 
 def _of_run(noise: int | Tensor | None, number: int) -> int | Tensor | None:
     return noise[number] if isinstance(noise, Tensor) else noise
-
-
-def _convolution(kind: str, rows: int, columns: int) -> nn.Module:
-    layer: nn.Module
-    if kind == "gat":
-        layer = GATConv(rows, columns)
-    elif kind == "sage":
-        layer = SAGEConv(rows, columns)
-    else:
-        layer = GINConv(nn.Sequential(nn.Linear(rows, columns), nn.ReLU(), nn.Linear(columns, columns)))
-    return layer
 
 
 @torch.no_grad()

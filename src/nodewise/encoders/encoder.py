@@ -1,15 +1,17 @@
-"""What every encoder can do."""
+"""What every encoder can do, its settings, and how a subgraph becomes one vector."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from nodewise.core.config import Part
 from nodewise.core.errors import InputError
+from nodewise.core.registry import Registry
 from nodewise.encoders.features import Features
 from nodewise.views.subgraphs import Subgraphs
 from nodewise.views.topology import Topology
@@ -17,6 +19,12 @@ from nodewise.views.topology import Topology
 
 class Encoder(nn.Module, ABC):
     """S graph neural networks that embed subgraphs or whole graphs with the same weights."""
+
+    static = False
+    """Whether the shapes of a step never depend on values, so that a GPU can replay it."""
+
+    def start(self, features: Features, topology: Topology, seeds: Tensor) -> None:
+        """Set the weights that training begins with, where they depend on the graph; called once, before training."""
 
     @abstractmethod
     def subgraphs(self, features: Features, views: Subgraphs, noise: int | Tensor | None = None) -> Tensor:
@@ -30,49 +38,106 @@ class Encoder(nn.Module, ABC):
     def graph(self, features: Features, topology: Topology) -> Tensor:
         """Embed every node of a graph -> (S, N, d), without gradient."""
 
+    def passes(self, run: int) -> list[Pass] | None:
+        """Return what `graph` computes for one run as passes over all nodes; None where it has no such form.
 
-@dataclass(frozen=True)
-class EncoderSettings:
-    """What turns a subgraph, or a graph, into embeddings.
+        With passes a graph is embedded some rows at a time, from the disk, or for a few nodes only.
+        """
+        return None
+
+
+class Pass(NamedTuple):
+    """One pass over all nodes, Z <- f(Z), the first from Z = X.
 
     Attributes:
-        kind: the graph neural network; `gcn` is the paper's.
-        dimension: size d of the embedding and of the hidden layers.
+        weight: (rows, columns) to multiply by, Z <- Z W, a node at a time; else neighbors are mixed, Z <- A Z.
+        rectified: whether max(0, .) follows.
+        teleport: a of a smoothing step, Z <- (1 - a) A Z + a Z_0; None in others.
+        origin: whether the Z that comes in is the Z_0 of this and the following smoothing steps.
+    """
+
+    weight: Tensor | None = None
+    rectified: bool = False
+    teleport: float | None = None
+    origin: bool = False
+
+    def combine(self, mixed: Tensor, origin: Tensor | None) -> Tensor:
+        """Return the rows of f(Z) from those of Z W or A Z, and those of Z_0 where there is one."""
+        if self.rectified:
+            return mixed.relu()
+        if self.teleport is None or origin is None:
+            return mixed
+        return (1 - self.teleport) * mixed + self.teleport * origin
+
+
+def smoothing_passes(steps: int, teleport: float) -> list[Pass]:
+    """Return the passes of so many steps of personalised-PageRank smoothing."""
+    return [Pass(teleport=teleport, origin=step == 0) for step in range(steps)]
+
+
+ENCODERS: Registry[type[EncoderSettings]] = Registry("encoder", "nodewise.encoders")
+encoder = ENCODERS.register
+
+
+class EncoderSettings(Part):
+    """What turns a subgraph, or a graph, into embeddings.
+
+    An encoder of your own is a subclass with further settings and a method `build`, registered by the decorator
+    `encoder` or named as ``module:Class``.
+
+    Attributes:
+        dimension: size d of the embedding.
+        feature_mask: share of feature columns hidden from each view.
+    """
+
+    key: ClassVar[str] = "kind"
+    registry: ClassVar[Registry[Any]] = ENCODERS
+
+    dimension: int = 512
+    feature_mask: float = 0.2
+
+    def __post_init__(self) -> None:
+        if self.dimension < 1:
+            raise InputError(f"encoder.dimension is {self.dimension}; it must be at least 1")
+        if not 0 <= self.feature_mask < 1:
+            raise InputError(f"encoder.feature_mask is {self.feature_mask}; it must be in [0, 1)")
+
+    @classmethod
+    def upgraded(cls, section: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Read settings from when every encoder had those of the GCN."""
+        if section.get(cls.key) not in ("gat", "sage", "gin") or section.get("propagation") != 0:
+            return section
+        return {key: value for key, value in section.items() if key not in ("propagation", "teleport")}
+
+    def build(self, num_features: int, seeds: Tensor) -> Encoder:
+        """Build the encoder of each seed (S,)."""
+        raise TypeError(f"{type(self).__name__} must say what it builds: define build(self, num_features, seeds)")
+
+
+class LayeredSettings(EncoderSettings):
+    """Settings of graph neural networks with layers and a readout.
+
+    Attributes:
         layers: number of layers.
         final_activation: whether the last layer ends in a ReLU, as the formula of Section 4.1 says.
         readout: how a subgraph becomes one vector.
         dropout: share of hidden units dropped before every layer but the first. A node's units are dropped
             alike wherever it occurs in one view.
-        feature_mask: share of feature columns hidden from each view.
-        propagation: steps of personalised-PageRank smoothing after the last layer.
-        teleport: weight a of the unsmoothed embedding in each such step, Z <- (1 - a) A Z + a Z_0.
     """
 
-    kind: Literal["gcn", "gat", "sage", "gin"] = "gcn"
-    dimension: int = 512
     layers: int = 1
     final_activation: bool = False
     readout: Literal["sigmoid_mean_max", "mean_max", "mean", "center"] = "center"
     dropout: float = 0.0
-    feature_mask: float = 0.2
-    propagation: int = 0
-    teleport: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.dimension < 1:
-            raise InputError(f"encoder.dimension is {self.dimension}; it must be at least 1")
+        super().__post_init__()
         if self.layers < 1:
             raise InputError(f"encoder.layers is {self.layers}; it must be at least 1")
-        for name in ("dropout", "feature_mask"):
-            if not 0 <= getattr(self, name) < 1:
-                raise InputError(f"encoder.{name} is {getattr(self, name)}; it must be in [0, 1)")
-        if self.propagation < 0 or not 0 <= self.teleport <= 1:
-            raise InputError("encoder.propagation must not be negative and encoder.teleport must be in [0, 1]")
-        if self.propagation and self.kind != "gcn":
-            raise InputError(f"encoder.propagation works with encoder.kind = 'gcn', not {self.kind!r}")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"encoder.dropout is {self.dropout}; it must be in [0, 1)")
 
 
-READOUTS = ("sigmoid_mean_max", "mean_max", "mean", "center")
 LINEAR = ("mean", "center")
 
 

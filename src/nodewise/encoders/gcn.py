@@ -14,7 +14,17 @@ import torch
 from torch import Tensor, nn
 
 from nodewise.core import rng
-from nodewise.encoders.encoder import LINEAR, Encoder, EncoderSettings, linear_row, readout
+from nodewise.core.errors import InputError
+from nodewise.encoders.encoder import (
+    LINEAR,
+    Encoder,
+    LayeredSettings,
+    Pass,
+    encoder,
+    linear_row,
+    readout,
+    smoothing_passes,
+)
 from nodewise.encoders.features import Features
 from nodewise.views.subgraphs import Subgraphs
 from nodewise.views.topology import Topology
@@ -35,10 +45,34 @@ def smooth(adjacency: Tensor, embeddings: Tensor, steps: int, teleport: float) -
     return smoothed
 
 
+@encoder("gcn")
+class GCNSettings(LayeredSettings):
+    """The paper's graph convolutional network.
+
+    Attributes:
+        propagation: steps of personalised-PageRank smoothing after the last layer.
+        teleport: weight a of the unsmoothed embedding in each such step, Z <- (1 - a) A Z + a Z_0.
+    """
+
+    propagation: int = 0
+    teleport: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.propagation < 0 or not 0 <= self.teleport <= 1:
+            raise InputError("encoder.propagation must not be negative and encoder.teleport must be in [0, 1]")
+
+    def build(self, num_features: int, seeds: Tensor) -> GCN:
+        """Build the networks."""
+        return GCN(num_features, self, seeds)
+
+
 class GCN(Encoder):
     """S graph convolutional networks side by side."""
 
-    def __init__(self, num_features: int, settings: EncoderSettings, seeds: Tensor) -> None:
+    static = True
+
+    def __init__(self, num_features: int, settings: GCNSettings, seeds: Tensor) -> None:
         super().__init__()
         self.settings = settings
         sizes = [num_features] + [settings.dimension] * settings.layers
@@ -77,6 +111,14 @@ class GCN(Encoder):
     def weights_of(self, run: int) -> list[Tensor]:
         """Return one run's weights, as views."""
         return [weight.detach()[run] for weight in self.weights]
+
+    def passes(self, run: int) -> list[Pass]:
+        """Return the layers and the smoothing of one run as passes over all nodes."""
+        chosen, passes = self.settings, []
+        for layer, weight in enumerate(self.weights_of(run)):
+            last = layer == chosen.layers - 1
+            passes += [Pass(weight), Pass(rectified=not last or chosen.final_activation)]
+        return passes + smoothing_passes(chosen.propagation, chosen.teleport)
 
     @torch.no_grad()
     def graph(self, features: Features, topology: Topology) -> Tensor:

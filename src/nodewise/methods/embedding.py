@@ -13,7 +13,7 @@ from nodewise.core import rng
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
-from nodewise.encoders.gcn import GCN, smooth
+from nodewise.encoders.gcn import smooth
 from nodewise.methods.layerwise import Buffers, Step, at_once, choose_buffers, chunks, program, run_passes
 from nodewise.methods.settings import Settings
 from nodewise.views.subgraphs import induced_subgraphs
@@ -59,15 +59,16 @@ def embed_nodes(
 def in_chunks(encoder: Encoder, topology: Topology, settings: Settings) -> bool:
     """Tell whether nodes are embedded some at a time.
 
-    A GPU takes a whole graph at once, and networks other than GCN have no such passes here.
+    A GPU takes a whole graph at once, and so does an encoder that has no passes.
     """
-    return settings.embedding.mode == "walks" or (isinstance(encoder, GCN) and topology.device.type == "cpu")
+    layered = topology.device.type == "cpu" and encoder.passes(0) is not None
+    return settings.embedding.mode == "walks" or layered
 
 
 def number_of_passes(encoder: Encoder, settings: Settings) -> int:
     """Return how often a node is touched until its vector is known."""
-    layered = settings.embedding.mode == "graph" and isinstance(encoder, GCN)
-    return len(program(encoder, 0, settings)) if layered else 1  # type: ignore[arg-type]  # mypy forgets `layered`
+    passes = program(encoder, 0, settings) if settings.embedding.mode == "graph" else None
+    return 1 if passes is None else len(passes)
 
 
 @torch.no_grad()
@@ -88,8 +89,9 @@ def embedded_rows(
     first node is in `done` are left out.
     """
     chosen = settings.embedding
-    if chosen.mode == "graph" and isinstance(encoder, GCN):
-        for start, rows in run_passes(program(encoder, run, settings), features, topology, buffers, step, done):
+    passes = program(encoder, run, settings) if chosen.mode == "graph" else None
+    if passes is not None:
+        for start, rows in run_passes(passes, features, topology, buffers, step, done):
             yield start, of_length(rows, chosen.length)
     else:
         for start, end in chunks(topology.num_nodes):

@@ -1,33 +1,69 @@
-"""The contract of every baseline: the same constructor, `fit`, `save`, `load` and, where it can, `transform`.
+"""The contract of every method, ours and the rivals: one constructor, `fit`, `transform`, `save` and `load`.
 
-torch_geometric's layers draw from torch's own generator, so a baseline seeds a fork of it: what the caller draws
+torch_geometric's layers draw from torch's own generator, so a rival seeds a fork of it: what the caller draws
 before and after is untouched, and the same seed gives the same result.
 """
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from nodewise.core.config import keyword_values, with_keywords
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.folder import RunFolder
 from nodewise.core.progress import Progress, SilentProgress
+from nodewise.core.registry import Registry
 from nodewise.graph.graph import Graph
+from nodewise.graph.ids import NodeIds
 from nodewise.graph.validate import require_features
 from nodewise.methods.inputs import Inputs
-from nodewise.training.checkpoint import write_tensors
+from nodewise.training.checkpoint import CheckpointPlan, write_tensors
 from nodewise.training.device import choose_device
 from nodewise.training.settings import MOST_RATE
+from nodewise.training.team import Alone
 from nodewise.vectors.embeddings import Embeddings
+
+if TYPE_CHECKING:
+    from nodewise.methods.sharded import Sharded
+    from nodewise.runs.run import Run
+
+Say = Callable[[str], None]
+
+
+class Methods(Registry["type[Estimator]"]):
+    """The methods by name: ours, then those without labels, then those with, each by year."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return all names, importing every method."""
+        return tuple(sorted(super().names(), key=lambda name: self._place(self[name])))
+
+    @staticmethod
+    def _place(method: type[Estimator]) -> tuple[bool, bool, str, str]:
+        return method.name != "nodewise", method.needs_labels(), method.paper[-4:], method.name
+
+    def find(self, name: str, *, with_labels: bool) -> type[Any]:
+        """Return a method that needs labels, or one that does not; another one is refused with its command."""
+        found = self[name]
+        if found.needs_labels() != with_labels:
+            kind, command = ("needs labels", "classify") if found.needs_labels() else ("uses no labels", "embed")
+            raise InputError(f"{name} {kind}: run it with 'nodewise {command} GRAPH --method {name}'")
+        return found
+
+
+METHODS = Methods("method", "nodewise.methods", "nodewise.methods.rivals", "nodewise.methods.classifiers")
+method = METHODS.register
 
 
 @contextmanager
@@ -46,31 +82,143 @@ class Watch:
     log: Callable[[dict[str, Any]], None] = lambda record: None
 
 
-class Baseline(ABC):
+class Estimator(ABC):
     """A method with settings, a seed and a device.
 
-    A subclass names its settings, a frozen dataclass whose defaults are its own paper's; settings that the paper
-    gives for one data set are an entry of `tuned`.
+    The constructor only stores: settings as one object, or as keywords by their names. Scikit-learn's `clone` and
+    `set_params` understand it. A subclass names its settings, a frozen dataclass whose defaults are its own paper's;
+    settings that the paper gives for one data set are an entry of `tuned`. It registers itself with the decorator
+    `method`; a method of your own may also be named as ``module:Class``.
+
+    Attributes:
+        name: on the command line.
+        title: in tables.
+        paper: authors, venue and year.
+        uses: some of X (features), A (edges), S (diffusion of the edges), Y (labels).
+        cost: time and memory of training, in N nodes, E edges, F features, d dimensions, B nodes of a batch.
+        inductive: whether it embeds nodes that training has not seen.
+        resumable: whether it saves checkpoints, and several processes can train it together.
+        partial: whether it embeds some nodes, or a graph in shards, without embedding all of it at once.
+        history_: the records of training, in order.
     """
 
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    paper: ClassVar[str] = ""
+    uses: ClassVar[str] = "X A"
+    cost: ClassVar[str] = ""
+    inductive: ClassVar[bool] = False
+    resumable: ClassVar[bool] = False
+    partial: ClassVar[bool] = False
+    needs_features: ClassVar[bool] = True
     settings_class: ClassVar[type[Any]]
     tuned: ClassVar[dict[str, dict[str, Any]]] = {}
-    needs_features: ClassVar[bool] = True
+    history_: list[dict[str, Any]]
 
-    def __init__(self, settings: Any = None, *, seed: int = 0, device: str = "auto") -> None:
-        self.settings = settings if settings is not None else self.settings_class()
+    def __init_subclass__(cls) -> None:
+        cls.name = f"{cls.__module__}:{cls.__qualname__}"  # until it is registered under a shorter one
+
+    def __init__(self, settings: Any = None, *, seed: int = 0, device: str = "auto", **changes: Any) -> None:
+        start = settings if settings is not None else self.settings_class()
+        self.settings = with_keywords(start, changes, type(self).__name__) if changes else start
         self.seed = seed
         self.device = device
         if not (rate := getattr(self.settings, "learning_rate", 0.0)) <= MOST_RATE:
             raise InputError(f"learning_rate is {rate:g}; it must be at most {MOST_RATE:g}")
 
     @classmethod
+    def needs_labels(cls) -> bool:
+        """Whether it learns from labels, and so classifies instead of embedding."""
+        return "Y" in cls.uses
+
+    @classmethod
+    def measured(cls) -> dict[str, dict[str, float | None]]:
+        """Return our test accuracy in percent by data set: its mean, standard deviation and n; {} if not measured."""
+        text = (files("nodewise.methods") / "accuracy.json").read_text(encoding="utf-8")
+        found: dict[str, dict[str, dict[str, float | None]]] = json.loads(text)
+        return found.get(cls.name, {})
+
+    @classmethod
     def settings_for(cls, dataset: str) -> Any:
         """Return the settings that the method's paper gives for a data set, or else its defaults."""
         return cls.settings_class(**cls.tuned.get(dataset.lower(), {}))
 
-    def fit(self, graph: Graph, *, run: RunFolder | None = None, progress: Progress | None = None) -> Self:
-        """Train on a graph; metrics go to the run folder, if one is given."""
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return what the constructor takes; with `deep`, every setting by its keyword as well."""
+        own = {"settings": self.settings, "seed": self.seed, "device": self.device}
+        return own | (keyword_values(self.settings) if deep else {})
+
+    def set_params(self, **params: Any) -> Self:
+        """Change what the constructor takes, settings by their keywords."""
+        start = {name: params.pop(name, getattr(self, name)) for name in ("settings", "seed", "device")}
+        Estimator.__init__(self, **start, **params)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def __repr__(self) -> str:
+        usual = keyword_values(self.settings_class())
+        changed = {name: value for name, value in keyword_values(self.settings).items() if usual.get(name) != value}
+        changed |= {"seed": self.seed} if self.seed else {}
+        changed |= {"device": self.device} if self.device != "auto" else {}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        fitted = "fitted" if hasattr(self, "history_") else "not fitted yet"
+        return f"<b>{escape(self.title or type(self).__name__)}</b> ({fitted})<br><code>{escape(repr(self))}</code>"
+
+    def fit(
+        self,
+        graph: Graph,
+        y: object = None,
+        *,
+        run: RunFolder | None = None,
+        progress: Progress | None = None,
+        checkpoints: CheckpointPlan | None = None,
+        check_memory: bool = True,
+        team: Alone | None = None,
+    ) -> Self:
+        """Train on a graph.
+
+        Args:
+            graph: the graph; methods without labels do not read them.
+            y: ignored; scikit-learn's pipelines hand it over.
+            run: where metrics and checkpoints go, if anywhere.
+            progress: bars.
+            checkpoints: when to save checkpoints in `run`, and whether to resume from the newest one there; only
+                methods that are `resumable` make them.
+            check_memory: refuse beforehand what will not fit into memory, where that can be known.
+            team: the processes that train together, for methods that are `resumable`.
+        """
+        if team is not None and team.size > 1 and not self.resumable:
+            raise InputError(f"{self.name} trains in a single process; start it without torchrun")
+        self.history_ = []
+
+        def log(record: dict[str, Any]) -> None:
+            kept = {name: value if isinstance(value, int) else float(value) for name, value in record.items()}
+            self.history_.append(kept)
+            if run is not None:
+                run.append_metrics(kept)
+
+        watch = Watch(progress or SilentProgress(), log)
+        self._learn(graph, watch, run, checkpoints, check_memory, team or Alone())
+        return self
+
+    def _learn(
+        self,
+        graph: Graph,
+        watch: Watch,
+        run: RunFolder | None,
+        checkpoints: CheckpointPlan | None,
+        check_memory: bool,
+        team: Alone,
+    ) -> None:
+        """Check the graph, and train on it."""
         if self.needs_features and graph.structural:
             raise InputError(
                 f"{graph.name} has no features, which this method needs; give them with --features, or choose a "
@@ -79,17 +227,15 @@ class Baseline(ABC):
         if graph.num_edges == 0:
             raise InputError(f"{graph.name} has no edges to learn from")
         device = choose_device(self.device)
-        watch = Watch(progress or SilentProgress(), run.append_metrics if run is not None else lambda record: None)
         with seeded(self.seed, device):
             self._fit(Inputs(graph, device), watch)
-        return self
 
     @abstractmethod
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
         """Train, and set what was learnt."""
 
 
-class Embedder(Baseline):
+class Embedder(Estimator):
     """A method that gives every node a vector, without labels.
 
     Attributes:
@@ -104,11 +250,11 @@ class Embedder(Baseline):
             raise NodewiseError("training went astray: the vectors are not finite; lower learning_rate")
         self.embeddings_ = Embeddings(inputs.graph.ids, vectors.numpy())
 
-    @abstractmethod
     def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
         """Train and return the vectors (N, d)."""
+        raise NotImplementedError
 
-    def fit_transform(self, graph: Graph) -> Embeddings:
+    def fit_transform(self, graph: Graph, y: object = None) -> Embeddings:
         """Fit and return the embeddings."""
         return self.fit(graph).embeddings_
 
@@ -117,27 +263,47 @@ class Embedder(Baseline):
         self._require_fit()
         return self.embeddings_.neighbors(node, k)
 
-    def transform(self, graph: Graph) -> Embeddings:
-        """Refuse: a vector of this method belongs to a node of the training graph."""
+    def transform(self, graph: Graph, nodes: NodeIds | None = None, progress: Progress | None = None) -> Embeddings:
+        """Embed the nodes of any graph with the same features, seen in training or not; with `nodes`, only those."""
         raise InputError(
-            f"{type(self).__name__} learns one vector for each node it is trained on and cannot embed others; "
+            f"{self.name} has vectors for the nodes it was trained on only; "
             f"fit it to {graph.name}, or choose an inductive method"
         )
 
-    def save(self, folder: str | Path) -> None:
-        """Write settings and embeddings to a run folder."""
+    def transform_to_shards(
+        self,
+        graph: Graph,
+        folder: str | Path,
+        progress: Progress | None = None,
+        team: Alone | None = None,
+        nodes: NodeIds | None = None,
+        say: Say = lambda message: None,
+    ) -> Sharded:
+        """Embed all nodes of a graph, or some, into a folder of Parquet files; only methods that are `partial` can."""
+        raise InputError(f"{self.name} embeds a graph as a whole; leave out --shards")
+
+    def save(self, folder: str | Path, graph: Graph | None = None) -> Run:
+        """Write the run folder that `nodewise embed` writes, and return it; with the graph, the run knows it."""
+        from nodewise.runs.run import Run
+
         self._require_fit()
-        run = RunFolder(Path(folder))
-        run.path.mkdir(parents=True, exist_ok=True)
-        run.write_config(self.settings)
-        self.embeddings_.to_parquet(run.embeddings)
+        return Run.write(self, folder, graph)
+
+    def write_weights(self, run: RunFolder) -> None:
+        """Write what `transform` needs to the run, if there is such a thing."""
+
+    def read_weights(self, run: RunFolder) -> None:
+        """Read back what `write_weights` wrote."""
 
     @classmethod
-    def load(cls, folder: str | Path, *, device: str = "auto") -> Self:
-        """Read back what `save` wrote."""
+    def load(cls, folder: str | Path, *, device: str = "auto", embeddings: bool = True) -> Self:
+        """Read back what `save` wrote; without `embeddings`, which may be large, only what `transform` needs."""
         run = RunFolder.open(folder)
-        model = cls(run.read_config(cls.settings_class), device=device)
-        model.embeddings_ = Embeddings.from_parquet(run.embeddings)
+        model = cls(run.read_config(cls.settings_class), seed=run.read_seed(), device=device)
+        model.read_weights(run)
+        model.history_ = run.read_metrics()
+        if embeddings:
+            model.embeddings_ = Embeddings.from_parquet(run.embeddings)
         return model
 
     def _require_fit(self) -> None:
@@ -151,6 +317,7 @@ class InductiveEmbedder(Embedder):
     A subclass builds the network and trains it; `_encode` must need nothing but the network and the graph.
     """
 
+    inductive = True
     network_: nn.Module
 
     @abstractmethod
@@ -176,35 +343,33 @@ class InductiveEmbedder(Embedder):
         with torch.no_grad():
             return self._encode(self.network_, inputs)
 
-    def transform(self, graph: Graph) -> Embeddings:
-        """Embed the nodes of any graph with the same features, seen in training or not."""
-        self._require_fit()
+    def transform(self, graph: Graph, nodes: NodeIds | None = None, progress: Progress | None = None) -> Embeddings:
+        """Embed the nodes of any graph with the same features, seen in training or not; with `nodes`, only those."""
+        if not hasattr(self, "network_"):
+            self._require_fit()
         require_features(graph, self.num_features_)
         device = choose_device(self.device)
         self.network_.to(device)
         with seeded(self.seed, device):
             vectors = self._vectors(Inputs(graph, device))
-        return Embeddings(graph.ids, vectors.to("cpu", torch.float32).contiguous().numpy())
+        embeddings = Embeddings(graph.ids, vectors.to("cpu", torch.float32).contiguous().numpy())
+        return embeddings if nodes is None else embeddings.of(nodes)
 
-    def save(self, folder: str | Path) -> None:
-        """Write settings, weights and embeddings to a run folder."""
-        super().save(folder)
+    def write_weights(self, run: RunFolder) -> None:
+        """Write the network."""
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "method": type(self).__name__}
-        write_tensors(RunFolder(Path(folder)).weights, self.network_.state_dict(), about)
+        write_tensors(run.weights, self.network_.state_dict(), about)
 
-    @classmethod
-    def load(cls, folder: str | Path, *, device: str = "auto") -> Self:
-        """Read back what `save` wrote."""
-        model, path = super().load(folder, device=device), RunFolder(Path(folder)).weights
+    def read_weights(self, run: RunFolder) -> None:
+        """Read the network."""
         try:
-            with safe_open(path, framework="pt") as file:
-                about = file.metadata() or {}
-            model.seed, model.num_features_ = int(about["seed"]), int(about["num_features"])
-            model.network_ = model._build(model.num_features_)
-            model.network_.load_state_dict(load_file(path))
-        except (SafetensorError, OSError, KeyError, RuntimeError) as error:
-            raise InputError(f"{path}: not the weights of this run: {str(error).splitlines()[0]}") from None
-        return model
+            with safe_open(run.weights, framework="pt") as file:
+                about: Mapping[str, str] = file.metadata() or {}
+            self.seed, self.num_features_ = int(about["seed"]), int(about["num_features"])
+            self.network_ = self._build(self.num_features_)
+            self.network_.load_state_dict(load_file(run.weights))
+        except (SafetensorError, OSError, KeyError, RuntimeError, ValueError) as error:
+            raise InputError(f"{run.weights}: not the weights of this run: {str(error).splitlines()[0]}") from None
 
 
 def check_ranges(settings: Any, **bounds: tuple[float, float | None]) -> None:

@@ -11,13 +11,12 @@ import torch
 from torch import Tensor
 
 from nodewise.core.errors import InputError
-from nodewise.encoders.encoder import Encoder
+from nodewise.encoders.encoder import Encoder, Pass
 from nodewise.encoders.features import Features
-from nodewise.encoders.gcn import GCN
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.embedding import embed_by_walks, embed_nodes, of_length
-from nodewise.methods.layerwise import Pass, hops, program
+from nodewise.methods.layerwise import hops, program
 from nodewise.methods.settings import Settings
 from nodewise.views.topology import Topology, csr_tensor
 
@@ -37,13 +36,13 @@ def embed_some(
 ) -> Tensor:
     """Embed nodes (n,) with the first run's encoder: (n, d), what `embed_nodes` gives them.
 
-    Networks other than GCN embed the whole graph for it.
+    An encoder that has no passes embeds the whole graph for it.
     """
     if settings.embedding.mode == "walks":
         return embed_by_walks(encoder, features, topology, settings, seeds, nodes)[0]
-    if not isinstance(encoder, GCN):
-        return embed_nodes(encoder, features, topology, settings, seeds)[0][nodes]
     passes = program(encoder, 0, settings)
+    if passes is None:
+        return embed_nodes(encoder, features, topology, settings, seeds)[0][nodes]
     vectors = _run(passes, features, topology, reached(topology, nodes, hops(passes)))
     wanted = torch.searchsorted(torch.unique(nodes), nodes)
     vectors = vectors[wanted]

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nodewise.encoders.encoder import Encoder, Pass, smoothing_passes
 from nodewise.encoders.features import Features
-from nodewise.encoders.gcn import GCN
 from nodewise.methods.settings import Settings
 from nodewise.views.topology import Topology, csr_tensor
 
@@ -28,39 +28,11 @@ _NAMES = ("first", "second", "result")
 Step = Callable[[str, int, Callable[[], None]], None]
 
 
-class Pass(NamedTuple):
-    """One pass, Z <- f(Z), the first from Z = X.
-
-    Attributes:
-        weight: (rows, columns) to multiply by, Z <- Z W, a node at a time; else neighbours are mixed, Z <- A Z.
-        rectified: whether max(0, .) follows.
-        teleport: a of a smoothing step, Z <- (1 - a) A Z + a Z_0; None in others.
-        origin: whether the Z that comes in is the Z_0 of this and the following smoothing steps.
-    """
-
-    weight: Tensor | None = None
-    rectified: bool = False
-    teleport: float | None = None
-    origin: bool = False
-
-    def combine(self, mixed: Tensor, origin: Tensor | None) -> Tensor:
-        """Return the rows of f(Z) from those of Z W or A Z, and those of Z_0 where there is one."""
-        if self.rectified:
-            return mixed.relu()
-        if self.teleport is None or origin is None:
-            return mixed
-        return (1 - self.teleport) * mixed + self.teleport * origin
-
-
-def program(encoder: GCN, run: int, settings: Settings) -> list[Pass]:
-    """Return the passes of one run's encoder and of the smoothing that the settings ask for."""
-    chosen, passes = encoder.settings, []
-    for layer, weight in enumerate(encoder.weights_of(run)):
-        last = layer == chosen.layers - 1
-        passes += [Pass(weight), Pass(rectified=not last or chosen.final_activation)]
-    for smoothing in (chosen, settings.embedding):
-        passes += [Pass(teleport=smoothing.teleport, origin=step == 0) for step in range(smoothing.propagation)]
-    return passes
+def program(encoder: Encoder, run: int, settings: Settings) -> list[Pass] | None:
+    """Return the passes of one run's encoder and of the smoothing that the settings ask for, if it has such a form."""
+    passes = encoder.passes(run)
+    chosen = settings.embedding
+    return None if passes is None else passes + smoothing_passes(chosen.propagation, chosen.teleport)
 
 
 def hops(passes: list[Pass]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from safetensors import SafetensorError
@@ -13,18 +13,17 @@ from safetensors.torch import load_file
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import deferred
-from nodewise.core.progress import Progress, SilentProgress
-from nodewise.encoders.build import build_encoder
+from nodewise.core.progress import Progress
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.validate import require_features
 from nodewise.methods.embedding import embed_nodes
+from nodewise.methods.estimator import Embedder, Say, Watch, method
 from nodewise.methods.incremental import embed_some, places_of
 from nodewise.methods.settings import Settings
 from nodewise.methods.sharded import Sharded, embed_to_shards
-from nodewise.store.journal import Say
 from nodewise.training.checkpoint import CheckpointPlan, FileCheckpoints, write_tensors
 from nodewise.training.device import choose_device
 from nodewise.training.health import GoneAstray
@@ -42,17 +41,21 @@ _ABOUT = ("num_features", "seed", "steps")
 _LARGEST_FEATURE = 1e15
 
 
-class NodeEmbedder:
+@method("nodewise")
+class NodeEmbedder(Embedder):
     """Learn a vector for every node of a graph from its edges and features, without labels.
 
     >>> from nodewise import NodeEmbedder, load_dataset
     >>> model = NodeEmbedder(seed=0).fit(load_dataset("citeseer"))  # doctest: +SKIP
     >>> model.neighbors(17, k=5)  # doctest: +SKIP
+    >>> NodeEmbedder(steps=80, dpp=False)
+    NodeEmbedder(dpp=False, steps=80)
 
     Args:
         settings: what to compute; the defaults suit an unknown graph.
         seed: the same seed gives the same embeddings.
         device: `cpu`, `cuda` or `auto`.
+        changes: settings by their names, such as `steps=80`, and parts as objects, such as `strategy=Hard()`.
 
     Attributes:
         embeddings_: vectors of the nodes fitted, keyed by their ids.
@@ -60,44 +63,28 @@ class NodeEmbedder:
         steps_: optimiser steps taken.
     """
 
+    title = "node-wise, adaptive negatives"
+    paper = "Chen et al. 2021"
+    uses = "X A"
+    cost = "O(B k² d + B² d) per step"
+    inductive = True
+    resumable = True
+    partial = True
+    needs_features = False
     settings_class: ClassVar[type[Settings]] = Settings
-    resumable: ClassVar[bool] = True
-    embeddings_: Embeddings
+    settings: Settings
     steps_: int
 
-    def __init__(self, settings: Settings | None = None, *, seed: int = 0, device: str = "auto") -> None:
-        self.settings = settings if settings is not None else Settings()
-        self.seed = seed
-        self.device = device
-
-    @classmethod
-    def settings_for(cls, dataset: str) -> Settings:
-        """Return the settings to use where none are given: the defaults, whatever the data set."""
-        return Settings()
-
-    def fit(
+    def _learn(
         self,
         graph: Graph,
-        *,
-        run: RunFolder | None = None,
-        progress: Progress | None = None,
-        checkpoints: CheckpointPlan | None = None,
-        check_memory: bool = True,
-        team: Alone | None = None,
-    ) -> NodeEmbedder:
-        """Train on a graph and embed its nodes.
-
-        Args:
-            graph: the graph; labels are not read.
-            run: where metrics and checkpoints go, if anywhere.
-            progress: bars.
-            checkpoints: when to save checkpoints in `run`, and whether to go on from the newest one there.
-            check_memory: refuse beforehand what will not fit into memory.
-            team: the processes that train together, each of which calls this; `run` is rank 0's, and so is the
-                embedding of the nodes.
-        """
+        watch: Watch,
+        run: RunFolder | None,
+        checkpoints: CheckpointPlan | None,
+        check_memory: bool,
+        team: Alone,
+    ) -> None:
         refuse_hopeless(graph)
-        team = team or Alone()
         if team.size > 1:
             require_same(team, identity(type(self).__name__, self.settings, self.seed, graph))
         device = choose_device(self.device)
@@ -105,39 +92,28 @@ class NodeEmbedder:
             require_memory(graph, self.settings, device)
         with out_of_memory_in_words(self.settings):
             learner = prepare(graph, self.settings, [self.seed], device, team=team)
-            self.steps_ = self._train(learner, graph, run, progress or SilentProgress(), checkpoints)
+            self.steps_ = self._train(learner, graph, run, watch, checkpoints)
             self.encoder_ = learner.encoder
             self.num_features_ = graph.num_features
             if team.rank > 0:
-                return self
+                return
             vectors = embed_nodes(
-                learner.encoder, learner.features, learner.topology, self.settings, learner.seeds, progress
+                learner.encoder, learner.features, learner.topology, self.settings, learner.seeds, watch.progress
             )
         self.embeddings_ = Embeddings(graph.ids, vectors[0].cpu().numpy())
-        return self
 
     def _train(
-        self,
-        learner: Learner,
-        graph: Graph,
-        run: RunFolder | None,
-        progress: Progress,
-        plan: CheckpointPlan | None,
+        self, learner: Learner, graph: Graph, run: RunFolder | None, watch: Watch, plan: CheckpointPlan | None
     ) -> int:
-        def log(record: dict[str, Any]) -> None:
-            if run is not None:
-                run.append_metrics(
-                    {name: value if isinstance(value, int) else float(value) for name, value in record.items()}
-                )
-
         if plan is None or (run is None and learner.team.size == 1):
-            return train(learner, Callbacks(progress, log))
+            return train(learner, Callbacks(watch.progress, watch.log))
         named = identity(type(self).__name__, self.settings, self.seed, graph)
         with deferred() as stop_if_asked:
             stop = stopping_together(learner.team, stop_if_asked)
             files = FileCheckpoints(run, named, plan, stop) if run is not None else None
+            checkpoints = SharedCheckpoints(learner.team, files, stop)
             try:
-                return train(learner, Callbacks(progress, log, None, SharedCheckpoints(learner.team, files, stop)))
+                return train(learner, Callbacks(watch.progress, watch.log, None, checkpoints))
             except GoneAstray as error:
                 if files is None:
                     raise
@@ -171,7 +147,7 @@ class NodeEmbedder:
     ) -> Sharded:
         """Embed all nodes of a graph, whatever its size, or some, into a folder of Parquet files, in bounded memory.
 
-        After a kill the same call goes on where it was; Ctrl-C is `Paused` once there is something to go on from. The
+        After a kill the same call resumes where it was; Ctrl-C is `Paused` once there is something to resume from. The
         processes of a team share the work.
         """
         encoder, seeds = self._applied_to(graph)
@@ -179,58 +155,34 @@ class NodeEmbedder:
 
     def _applied_to(self, graph: Graph) -> tuple[Encoder, torch.Tensor]:
         """Return the encoder and the seeds on the device, once it is sure that they can embed the graph."""
-        self._require_fit()
+        if not hasattr(self, "encoder_"):
+            self._require_fit()
         require_features(graph, self.num_features_)
         device = choose_device(self.device)
         return self.encoder_.to(device), torch.tensor([self.seed], device=device)
 
-    def fit_transform(self, graph: Graph) -> Embeddings:
-        """Fit and return the embeddings."""
-        return self.fit(graph).embeddings_
-
-    def neighbors(self, node: int | str, k: int = 10) -> list[tuple[int | str, float]]:
-        """Return the k nodes nearest to a node by cosine similarity, with the similarity."""
-        self._require_fit()
-        return self.embeddings_.neighbors(node, k)
-
-    def save(self, folder: str | Path) -> None:
-        """Write settings, weights and embeddings to a run folder."""
-        self._require_fit()
-        run = RunFolder(Path(folder))
-        run.path.mkdir(parents=True, exist_ok=True)
-        run.write_config(self.settings)
+    def write_weights(self, run: RunFolder) -> None:
+        """Write the encoder."""
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "steps": str(self.steps_)}
         write_tensors(run.weights, self.encoder_.state_dict(), about)
-        self.embeddings_.to_parquet(run.embeddings)
 
-    @classmethod
-    def load(cls, folder: str | Path, *, device: str = "auto", embeddings: bool = True) -> NodeEmbedder:
-        """Read back what `save` wrote; without `embeddings`, which may be large, only what `transform` needs."""
-        run = RunFolder.open(folder)
-        settings = run.read_config(Settings)
+    def read_weights(self, run: RunFolder) -> None:
+        """Read the encoder."""
         about, weights = _read_weights(run.weights)
-        model = cls(settings, seed=about["seed"], device=device)
-        model.num_features_, model.steps_ = about["num_features"], about["steps"]
-        _require_fit_for(run, about["num_features"], settings, weights)
-        model.encoder_ = build_encoder(model.num_features_, settings.encoder, torch.tensor([model.seed]))
+        self.seed, self.num_features_, self.steps_ = about["seed"], about["num_features"], about["steps"]
+        _require_fit_for(run, self.num_features_, self.settings, weights)
+        self.encoder_ = self.settings.encoder.build(self.num_features_, torch.tensor([self.seed]))
         try:
-            model.encoder_.load_state_dict(weights)
+            self.encoder_.load_state_dict(weights)
         except RuntimeError:
             raise InputError(f"{run.weights}: the weights do not fit the settings in {run.config.name}") from None
-        if embeddings:
-            model.embeddings_ = Embeddings.from_parquet(run.embeddings)
-        return model
-
-    def _require_fit(self) -> None:
-        if not hasattr(self, "encoder_"):
-            raise InputError("this NodeEmbedder is not fitted yet; call fit(graph) first")
 
 
 def _require_fit_for(run: RunFolder, num_features: int, settings: Settings, weights: dict[str, torch.Tensor]) -> None:
     """Refuse sizes that the weights cannot have before anything of those sizes is made."""
     stored = sum(tensor.numel() for tensor in weights.values())
     encoder = settings.encoder
-    if not 0 <= num_features * encoder.dimension <= stored or encoder.layers > stored:
+    if not 0 <= num_features * encoder.dimension <= stored:
         raise InputError(f"{run.weights}: the weights do not fit the settings in {run.config.name}")
 
 

@@ -8,10 +8,10 @@ from typing import Literal
 
 from nodewise.core.errors import InputError
 from nodewise.core.suggest import did_you_mean
-from nodewise.encoders.encoder import EncoderSettings
+from nodewise.encoders.gcn import GCNSettings
 from nodewise.losses.node_infonce import LossSettings
+from nodewise.sampling.adaptive import AdaptiveSampler, CollisionSettings, WeightSettings
 from nodewise.sampling.dpp.settings import DppSettings
-from nodewise.sampling.settings import CollisionSettings, SamplingSettings, WeightSettings
 from nodewise.training.settings import LearnerSettings, TrainingSettings
 
 
@@ -49,6 +49,13 @@ class Settings(LearnerSettings):
 
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
 
+    @property
+    def adaptive(self) -> AdaptiveSampler:
+        """The strategy, where it must be the paper's, whose parts can be switched."""
+        if not isinstance(self.sampling, AdaptiveSampler):
+            raise InputError(f"sampling.strategy is {self.sampling.name!r}; only 'adaptive' has parts to switch off")
+        return self.sampling
+
     @classmethod
     def preset(cls, name: str) -> Settings:
         """Return the settings that a name stands for: `default` or `paper`."""
@@ -62,10 +69,10 @@ class Settings(LearnerSettings):
     def _paper(cls) -> Settings:
         """Return the paper's text read literally, also where it is known to learn badly."""
         return cls(
-            encoder=EncoderSettings(
+            encoder=GCNSettings(
                 layers=2, final_activation=True, readout="sigmoid_mean_max", dropout=0.7, feature_mask=0.0
             ),
-            sampling=SamplingSettings(
+            sampling=AdaptiveSampler(
                 class_collision=CollisionSettings(alpha=0.9, evidence="embedding", hidden=16),
                 diversity=DppSettings(law="literal"),
                 weighting=WeightSettings(temperature=1.0, form="clamped"),

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 
-from nodewise.encoders.build import build_encoder
+from nodewise.core.folder import RunFolder
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.methods.embedding import embed_nodes
+from nodewise.methods.estimator import Watch, method
 from nodewise.methods.node_embedder import NodeEmbedder, refuse_hopeless
 from nodewise.methods.settings import Settings
+from nodewise.training.checkpoint import CheckpointPlan
 from nodewise.training.device import choose_device
+from nodewise.training.team import Alone
 from nodewise.vectors.embeddings import Embeddings
 from nodewise.views.topology import Topology
 
@@ -22,19 +23,31 @@ def random_vectors(graph: Graph, settings: Settings, seed: int, device: torch.de
     """Embed the nodes with the untrained encoder that training with this seed starts from: float32 (N, d)."""
     features, topology = Features(graph, device), Topology.of(graph, device)
     seeds = torch.tensor([seed], dtype=torch.int64, device=device)
-    encoder = build_encoder(features.shape[1], settings.encoder, seeds)
+    encoder = settings.encoder.build(features.shape[1], seeds)
     return embed_nodes(encoder, features, topology, settings, seeds)[0].cpu().numpy()
 
 
+@method("random")
 class RandomEncoder(NodeEmbedder):
     """The node embedder without its training: smoothed random projections of the features."""
 
-    def fit(self, graph: Graph, **unused: Any) -> RandomEncoder:
-        """Embed the nodes of a graph; what else `NodeEmbedder.fit` takes is about training, and there is none."""
+    title = "random encoder, untrained"
+    paper = "the method of this package before its first step, 2021"
+    cost = "O(N F d + E d), once"
+    resumable = False
+
+    def _learn(
+        self,
+        graph: Graph,
+        watch: Watch,
+        run: RunFolder | None,
+        checkpoints: CheckpointPlan | None,
+        check_memory: bool,
+        team: Alone,
+    ) -> None:
         refuse_hopeless(graph)
         device = choose_device(self.device)
         seeds = torch.tensor([self.seed], dtype=torch.int64, device=device)
         self.steps_, self.num_features_ = 0, graph.num_features
-        self.encoder_ = build_encoder(graph.num_features, self.settings.encoder, seeds)
+        self.encoder_ = self.settings.encoder.build(graph.num_features, seeds)
         self.embeddings_ = Embeddings(graph.ids, random_vectors(graph, self.settings, self.seed, device))
-        return self

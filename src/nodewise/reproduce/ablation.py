@@ -44,7 +44,7 @@ def variants(full: Settings, plain: Settings) -> dict[str, Settings]:
     """Return the settings of every row of a data set's table."""
     rows = {}
     for name, (collision, dpp, weights) in SWITCHES.items():
-        rows[name] = replace(full, sampling=replace(full.sampling, collision=collision, dpp=dpp, weights=weights))
+        rows[name] = replace(full, sampling=replace(full.adaptive, collision=collision, dpp=dpp, weights=weights))
     rows[TUNED_PLAIN] = plain
     # Nothing is sampled before the first step; without the switches no evidence is gathered for it either.
     rows[RANDOM] = replace(rows["without all"], training=replace(full.training, steps=0))

@@ -9,7 +9,7 @@ import torch
 
 from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Graph, Split
-from nodewise.methods.catalogue import METHODS
+from nodewise.methods.estimator import METHODS
 from nodewise.reproduce.fitting import Vectors, fit_vectors, without_test_nodes
 from nodewise.reproduce.provenance import Meter
 from nodewise.reproduce.task import PROBE, Task
@@ -19,7 +19,7 @@ CLASSIFIER_PROTOCOL = "the method's own classifier, trained on the training labe
 
 def measure_accuracy(task: Task, graph: Graph, seeds: Sequence[int], device: torch.device) -> list[dict[str, Any]]:
     """Train on the graph and score: an embedder by the linear probe, a method that uses labels by its answers."""
-    if task.estimator in METHODS and METHODS[task.estimator].needs_labels:
+    if task.estimator in METHODS and METHODS[task.estimator].needs_labels():
         return [_classify(task, graph, seed, device) for seed in seeds]
     return probed(fit_vectors(task, graph, seeds, device), graph, seeds, device)
 
@@ -51,7 +51,7 @@ def known(graph: Graph) -> tuple[Any, Split]:
 def _classify(task: Task, graph: Graph, seed: int, device: torch.device) -> dict[str, Any]:
     labels, split = known(graph)
     with Meter(device) as meter:
-        model = METHODS[task.estimator].load()(task.settings, seed=seed, device=str(device)).fit(graph)
+        model = METHODS[task.estimator](task.settings, seed=seed, device=str(device)).fit(graph)
     answers = model.probabilities_.argmax(1).numpy()
     val, test = ((answers[part] == labels[part]).mean() for part in (split.val, split.test))
     return _row(val, test, meter.seconds, meter.peak_mb, CLASSIFIER_PROTOCOL)

@@ -22,7 +22,7 @@ from nodewise.reproduce.accuracy import known, probed
 from nodewise.reproduce.fitting import Vectors
 from nodewise.reproduce.provenance import Meter
 from nodewise.reproduce.task import Task
-from nodewise.sampling.dpp import log_determinant_gap, similarity
+from nodewise.sampling.dpp import DppSettings, log_determinant_gap, similarity
 from nodewise.sampling.pairs import Candidates, PairSets
 from nodewise.training.batches import Batches
 from nodewise.training.loop import Callbacks, prepare, train
@@ -88,15 +88,14 @@ def measure_strategy(task: Task, graph: Graph, seeds: Sequence[int], device: tor
 
 
 def _record(sights: list[Sights], candidates: Candidates, pairs: PairSets, labels: Tensor, learner: Learner) -> None:
-    gaps = log_determinant_gap(
-        similarity(candidates.key, learner.settings.sampling.diversity), pairs.negatives[:, :_DRAWS], rng.fold(0, 3)
-    )
+    # One similarity for all strategies, whatever a strategy draws by.
+    gaps = log_determinant_gap(similarity(candidates.key, DppSettings()), pairs.negatives[:, :_DRAWS], rng.fold(0, 3))
     for run, sight in enumerate(sights):
         query, key = labels[candidates.query_nodes[run]], labels[candidates.key_nodes[run]]
         kept = pairs.negatives[run]
         if (kept & candidates.own[run]).any():
             raise InputError(
-                f"strategy {learner.settings.sampling.strategy} has queries' own nodes among their negatives; "
+                f"strategy {learner.settings.sampling.name} has queries' own nodes among their negatives; "
                 "leave out candidates.own"
             )
         sight.counts += count_collisions(query, key, ~candidates.own[run], kept)

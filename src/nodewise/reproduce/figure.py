@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodewise.methods.catalogue import METHODS
+from nodewise.methods.estimator import METHODS
 from nodewise.reproduce import tables
 from nodewise.reproduce.fitting import FEATURES, NoSettings
 from nodewise.reproduce.paper_values import FIGURES, OURS
@@ -19,7 +19,7 @@ TITLES = {FEATURES: "raw features", "mvgrl": "MVGRL", OURS: "ours"}
 
 def plan(setup: Setup) -> list[Task]:
     """Return the cells' tasks."""
-    able = (FEATURES, *(name for name, card in METHODS.items() if not card.needs_labels))
+    able = (FEATURES, *(name for name, found in METHODS.items() if not found.needs_labels()))
     setup.check_methods(able)
     chosen = setup.methods or tuple(name for name in COMPARED if name in able)
     return [

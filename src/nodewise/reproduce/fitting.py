@@ -12,8 +12,8 @@ from nodewise.core.errors import InputError
 from nodewise.encoders.features import Features
 from nodewise.evaluation.inputs import Stack
 from nodewise.graph.graph import Graph, Split
-from nodewise.methods.catalogue import METHODS
 from nodewise.methods.embedding import embed_nodes
+from nodewise.methods.estimator import METHODS
 from nodewise.reproduce.paper_values import OURS
 from nodewise.reproduce.provenance import Meter
 from nodewise.reproduce.task import Task
@@ -67,7 +67,7 @@ def _fit_stack(task: Task, graph: Graph, seeds: list[int], device: torch.device,
 
 
 def _fit_one(task: Task, graph: Graph, seed: int, device: torch.device, seen: Graph | None) -> torch.Tensor:
-    model = METHODS[task.estimator].load()(task.settings, seed=seed, device=str(device)).fit(seen or graph)
+    model = METHODS[task.estimator](task.settings, seed=seed, device=str(device)).fit(seen or graph)
     found = model.embeddings_ if seen is None else model.transform(graph)
     return torch.as_tensor(found.vectors)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodewise.methods.catalogue import METHODS
+from nodewise.methods.estimator import METHODS
 from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import OURS, SPLIT_NOTE
 from nodewise.reproduce.results import Results, paired
@@ -16,7 +16,7 @@ COMPARED = (OURS, "graphsage", "dgi")
 
 def plan(setup: Setup) -> list[Task]:
     """Return the cells' tasks: each method with the test nodes in sight, as in Table 2, and without them."""
-    able = tuple(name for name, card in METHODS.items() if card.inductive and not card.needs_labels)
+    able = tuple(name for name, found in METHODS.items() if found.inductive and not found.needs_labels())
     setup.check_methods(able)
     chosen = setup.methods or tuple(name for name in COMPARED if name in able)
     tasks = []

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.core.suggest import did_you_mean
-from nodewise.methods.catalogue import METHODS
+from nodewise.methods.estimator import METHODS
 from nodewise.methods.settings import Settings
 from nodewise.reproduce.paper_values import DATASETS, OURS
 
@@ -59,14 +59,14 @@ class Setup:
     def ours_plain(self, dataset: str) -> Settings:
         """Return the settings found for the plain loss on a data set."""
         settings = self._committed(f"plain/{dataset}.toml")
-        off = replace(settings.sampling, collision=False, dpp=False, weights=False)
+        off = replace(settings.adaptive, collision=False, dpp=False, weights=False)
         return self._reduced(replace(settings, sampling=off))
 
     def settings(self, method: str, dataset: str) -> Any:
         """Return a method's settings on a data set: ours from the configs, others as their papers give them."""
         if method == OURS:
             return self.ours(dataset)
-        return self._reduced(METHODS[method].load().settings_for(dataset))
+        return self._reduced(METHODS[method].settings_for(dataset))
 
     def wants(self, row: str) -> bool:
         """Whether a row is asked for."""

@@ -11,8 +11,7 @@ from nodewise.reproduce.plots import draw_gains
 from nodewise.reproduce.results import Results, paired
 from nodewise.reproduce.setup import Setup
 from nodewise.reproduce.task import Task
-from nodewise.sampling.settings import SamplingSettings
-from nodewise.sampling.strategy import STRATEGIES, build_strategy, source_hash
+from nodewise.sampling.strategy import STRATEGIES, Sampler, Strategy, source_hash
 
 PLAIN = "all"
 
@@ -39,8 +38,9 @@ def plan(setup: Setup) -> list[Task]:
         base = setup.ours(dataset)
         for name in names:
             if setup.wants(name):
-                settings = replace(base, sampling=replace(base.sampling, strategy=name))
-                code = _own_code(settings.sampling) if name in own else ()
+                sampling = base.sampling if name == base.sampling.name else Strategy.named(name)()
+                code = _own_code(sampling) if name in own else ()
+                settings = replace(base, sampling=sampling)
                 tasks.append(Task("strategy", name, dataset, OURS, settings, code=code))
     return tasks
 
@@ -56,10 +56,10 @@ def draw(results: Results, setup: Setup, folder: Path) -> list[Path]:
     return draw_gains(results, setup, folder / "strategies", results.methods, PLAIN, kind="strategy")
 
 
-def _own_code(sampling: SamplingSettings) -> tuple[str, ...]:
-    """Refuse a class that cannot be built before anything is measured; return the hash of its file."""
-    build_strategy(sampling)
-    return (source_hash(STRATEGIES.get(sampling.strategy)),)
+def _own_code(sampling: Strategy) -> tuple[str, ...]:
+    """Refuse a class that cannot be used before anything is measured; return the hash of its file."""
+    Sampler(sampling)
+    return (source_hash(type(sampling)),)
 
 
 def _without_negatives(results: Results) -> list[str]:

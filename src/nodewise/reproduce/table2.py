@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodewise.methods.catalogue import METHODS
+from nodewise.methods.estimator import METHODS
 from nodewise.reproduce import tables
 from nodewise.reproduce.ablation import RANDOM, variants
 from nodewise.reproduce.paper_values import (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from nodewise.sampling.pairs import Candidates, PairSets, Strategy
+from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.sampling.strategy import StackedStrategy, strategy
 
 
-class AllInBatch(Strategy):
+@strategy("all")
+class AllInBatch(StackedStrategy):
     """Keep every candidate but the query's own node, S_i- = {j : j ≠ i}."""
 
-    def __call__(self, candidates: Candidates) -> PairSets:
+    def choose(self, candidates: Candidates) -> PairSets:
         """Choose the pairs of one step."""
-        return PairSets(~candidates.own).with_counts()
+        return PairSets(~candidates.own)

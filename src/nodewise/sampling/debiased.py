@@ -6,12 +6,21 @@ the loss (see `losses.node_infonce`), none is removed.
 
 from __future__ import annotations
 
-from nodewise.sampling.pairs import Candidates, PairSets, Strategy
+from nodewise.core.errors import InputError
+from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.sampling.strategy import StackedStrategy, strategy
 
 
-class Debiased(Strategy):
+@strategy("debiased")
+class Debiased(StackedStrategy):
     """Keep every negative and subtract the expected share τ+ of false ones in the loss."""
 
-    def __call__(self, candidates: Candidates) -> PairSets:
+    positive_prior: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.positive_prior < 1:
+            raise InputError(f"positive_prior is {self.positive_prior:g}; it must be in [0, 1)")
+
+    def choose(self, candidates: Candidates) -> PairSets:
         """Choose the pairs of one step."""
-        return PairSets(~candidates.own, positive_prior=self.settings.rivals.positive_prior).with_counts()
+        return PairSets(~candidates.own, positive_prior=self.positive_prior)

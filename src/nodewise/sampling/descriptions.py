@@ -40,12 +40,18 @@ class Descriptions:
     @property
     def numbers(self) -> Tensor:
         """int64 (S, ..., R): the columns that are not zero."""
+        if self.columns.dim() == 1:  # of one run
+            return self.columns[self.clusters]
         return self.columns.gather(1, self.clusters.flatten(1)).view_as(self.clusters)
 
     def of(self, nodes: Tensor) -> Descriptions:
         """Return the descriptions of some nodes (S, ...)."""
         runs = torch.arange(len(nodes), device=nodes.device).view(-1, *[1] * (nodes.dim() - 1))
         return Descriptions(self.clusters[runs, nodes], self.columns, self.width)
+
+    def of_run(self, run: int) -> Descriptions:
+        """Return the descriptions of one run, (..., R) clusters."""
+        return Descriptions(self.clusters[run], self.columns[run], self.width)
 
     def dense(self) -> Tensor:
         """Write the descriptions out: (S, ..., r), unit vectors."""

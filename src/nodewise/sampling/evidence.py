@@ -14,10 +14,14 @@ Differs from the paper: there F_i+ and F_i- see the embeddings h_j^k (`evidence 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.core.errors import InputError
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.sampling.descriptions import Descriptions
@@ -31,6 +35,28 @@ _TELEPORT = 0.1
 _CLUSTERS = (6, 24)
 _LLOYD_STEPS = 25
 _ENTRIES_AT_ONCE = 1 << 26
+
+
+@dataclass(frozen=True)
+class EvidenceSettings:
+    """What is gathered for strategies that ask for evidence.
+
+    Attributes:
+        hops: K of N_K, the neighborhood that begins S_i+.
+        neighbors: members of N_K drawn for each query beside those that happen to be in its batch.
+        clusterings: number of clusterings behind `consensus`.
+    """
+
+    renamed: ClassVar[dict[str, str]] = {"neighbours": "neighbors"}
+
+    hops: int = 1
+    neighbors: int = 4
+    clusterings: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("hops", "neighbors", "clusterings"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1")
 
 
 def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings: int) -> Descriptions:

@@ -8,18 +8,30 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.sampling.pairs import Candidates, PairSets, Strategy
+from nodewise.core.errors import InputError
+from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.sampling.strategy import StackedStrategy, strategy
 
 
-class Hard(Strategy):
+@strategy("hard")
+class Hard(StackedStrategy):
     """Weigh negatives by exp(β score), mean 1, with the debiased correction (HCL)."""
 
-    def __call__(self, candidates: Candidates) -> PairSets:
+    concentration: float = 0.5
+    positive_prior: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not self.concentration >= 0:
+            raise InputError(f"concentration is {self.concentration:g}; it must not be negative")
+        if not 0 <= self.positive_prior < 1:
+            raise InputError(f"positive_prior is {self.positive_prior:g}; it must be in [0, 1)")
+
+    def choose(self, candidates: Candidates) -> PairSets:
         """Choose the pairs of one step."""
         negatives = ~candidates.own
-        tilted = self.settings.rivals.concentration * candidates.scores
+        tilted = self.concentration * candidates.scores
         counts = negatives.sum(-1, keepdim=True).clamp(min=1)
         log_mean = tilted.masked_fill(~negatives, -torch.inf).logsumexp(-1, keepdim=True) - counts.log()
         weights = (tilted - log_mean).masked_fill(~negatives, 0)
-        prior = self.settings.rivals.positive_prior
-        return PairSets(negatives, log_weights=weights, positive_prior=prior).with_counts()
+        prior = self.positive_prior
+        return PairSets(negatives, log_weights=weights, positive_prior=prior)

@@ -11,13 +11,11 @@ import torch
 from torch import Tensor
 
 from nodewise.core.progress import Progress, SilentProgress
-from nodewise.encoders.build import build_encoder
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.sampling.evidence import consensus
-from nodewise.sampling.pairs import Strategy
-from nodewise.sampling.strategy import build_strategy
+from nodewise.sampling.strategy import Sampler, Strategy
 from nodewise.training.batches import Batches
 from nodewise.training.checkpoint import Checkpoints, NoCheckpoints
 from nodewise.training.health import LossGuard
@@ -65,12 +63,13 @@ def prepare(
     stacked = torch.tensor(seeds, dtype=torch.int64, device=device)
     topology, features = Topology.of(graph, device), Features(graph, device)
     _ = topology.longest_search  # made once, before lanes that do not wait for each other would both want it
-    strategy = strategy or build_strategy(settings.sampling)
-    encoder = build_encoder(features.shape[1], settings.encoder, stacked)
-    evidence = None
-    if strategy.evidence == "consensus":
-        evidence = consensus(features, topology, stacked, settings.sampling.class_collision.clusterings)
-    return Learner(settings, stacked, topology, features, encoder, strategy, evidence, team or Alone())
+    sampler = Sampler(strategy or settings.sampling)
+    encoder = settings.encoder.build(features.shape[1], stacked)
+    encoder.start(features, topology, stacked)
+    evidence, chosen = None, sampler.strategy
+    if chosen.evidence == "consensus":
+        evidence = consensus(features, topology, stacked, chosen.evidence_settings.clusterings)
+    return Learner(settings, stacked, topology, features, encoder, sampler, evidence, team or Alone())
 
 
 def train(learner: Learner, callbacks: Callbacks | None = None) -> int:

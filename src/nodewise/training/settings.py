@@ -8,8 +8,10 @@ from typing import Literal
 
 from nodewise.core.errors import InputError
 from nodewise.encoders.encoder import EncoderSettings
+from nodewise.encoders.gcn import GCNSettings
 from nodewise.losses.node_infonce import LossSettings
-from nodewise.sampling.settings import SamplingSettings
+from nodewise.sampling.adaptive import AdaptiveSampler
+from nodewise.sampling.strategy import Strategy
 from nodewise.views.walks import ViewSettings
 
 MOST_RATE = 10.0
@@ -66,7 +68,7 @@ class LearnerSettings:
     """Everything that decides the trained encoder."""
 
     views: ViewSettings = field(default_factory=ViewSettings)
-    encoder: EncoderSettings = field(default_factory=EncoderSettings)
-    sampling: SamplingSettings = field(default_factory=SamplingSettings)
+    encoder: EncoderSettings = field(default_factory=GCNSettings)
+    sampling: Strategy = field(default_factory=AdaptiveSampler)
     loss: LossSettings = field(default_factory=LossSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)

@@ -15,7 +15,8 @@ from nodewise.fast.lanes import Mark, beside, join, mark
 from nodewise.losses.node_infonce import node_infonce, scorable
 from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.neighbourhood import sample_neighbours
-from nodewise.sampling.pairs import Candidates, PairSets, Strategy
+from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.sampling.strategy import Sampler
 from nodewise.training.settings import LearnerSettings
 from nodewise.training.team import Alone
 from nodewise.views.subgraphs import induced_subgraphs
@@ -35,7 +36,7 @@ class Learner:
         topology: the graph's edges.
         features: the graph's features.
         encoder: the networks in training.
-        strategy: chooses the pairs.
+        sampler: chooses the pairs.
         consensus: evidence on all nodes for the discriminators, where the strategy asks for it.
         team: the processes that share each batch.
     """
@@ -45,7 +46,7 @@ class Learner:
     topology: Topology
     features: Features
     encoder: Encoder
-    strategy: Strategy
+    sampler: Sampler
     consensus: Descriptions | None = None
     team: Alone = field(default_factory=Alone)
 
@@ -93,7 +94,7 @@ class Learner:
                 begun=begun,
                 encoded=encoded,
             )
-            pairs = self.strategy(candidates)
+            pairs = self.sampler(candidates)
         chosen = self.settings.loss
         loss = node_infonce(
             self.team.mine(query),
@@ -109,11 +110,11 @@ class Learner:
         self, key: Tensor, nodes: Tensor, step: int | Tensor, begun: Mark | None
     ) -> tuple[Tensor | Descriptions | None, Tensor | Descriptions | None]:
         """Return what discriminators see of candidates and of the members of S_i+, for the queries of this process."""
-        if self.strategy.evidence == "none":
+        if self.sampler.strategy.evidence == "none":
             return None, None
-        chosen, mine = self.settings.sampling.class_collision, self.team.mine
+        chosen, mine = self.sampler.strategy.evidence_settings, self.team.mine
         with beside("evidence", begun):
-            near = sample_neighbours(self.topology, nodes, chosen.hops, chosen.neighbours, self.key("neighbours", step))
+            near = sample_neighbours(self.topology, nodes, chosen.hops, chosen.neighbors, self.key("neighbours", step))
             if self.consensus is not None:
                 seen = self.consensus.of(nodes)
                 members = self.consensus.of(mine(torch.cat([nodes.unsqueeze(-1), near], dim=-1)))

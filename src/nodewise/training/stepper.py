@@ -45,7 +45,7 @@ class Stepper:
             loss, candidates, pairs = self.learner.loss(nodes, step)
             if not loss.isfinite().all():  # the step just taken went astray, and what is not finite has no rank
                 return {}
-            return self.learner.strategy.diagnose(candidates, pairs)
+            return self.learner.sampler.diagnose(candidates, pairs)
 
 
 class CapturedStepper(Stepper):
@@ -88,14 +88,11 @@ class CapturedStepper(Stepper):
 
 def build_stepper(learner: Learner) -> Stepper:
     """Return the captured stepper where the whole step has static shapes, the plain one elsewhere."""
-    sampling = learner.settings.sampling
     static = (
         learner.seeds.device.type == "cuda"
         and learner.team.size == 1
-        and learner.settings.encoder.kind == "gcn"
         and learner.features.on_device
-        and (sampling.class_collision.hops == 1 or not (sampling.collision or not sampling.near_negatives))
-        and (not sampling.dpp or (sampling.diversity.law in ("shared", "literal") and sampling.diversity.size is None))
-        and ":" not in sampling.strategy
+        and learner.encoder.static
+        and learner.sampler.strategy.static
     )
     return CapturedStepper(learner) if static else Stepper(learner)

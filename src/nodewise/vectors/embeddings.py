@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from html import escape
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,10 +50,44 @@ class Embeddings:
     def __len__(self) -> int:
         return len(self.vectors)
 
-    def __getitem__(self, node: int | str) -> npt.NDArray[np.float32]:
-        """Return the vector (d,) of a node."""
-        vector: npt.NDArray[np.float32] = self.vectors[self.position(node)]
-        return vector
+    def __getitem__(self, nodes: int | str | Sequence[int | str]) -> npt.NDArray[np.float32]:
+        """Return the vector (d,) of a node, or those (n, d) of a list of nodes."""
+        one = isinstance(nodes, int | str | np.integer)
+        found: npt.NDArray[np.float32]
+        found = self.vectors[self.position(nodes) if one else [self.position(node) for node in nodes]]  # type: ignore
+        return found
+
+    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.vectors, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        return f"Embeddings({len(self):,} nodes, {self.num_dimensions} dimensions)"
+
+    def _repr_html_(self) -> str:
+        cells = ("".join(f"<td>{value:.3f}</td>" for value in row[:6]) for row in self.vectors[:5])
+        rows = (f"<tr><th>{escape(str(id))}</th>{each}</tr>" for id, each in zip(self.ids, cells, strict=False))
+        return f"<table>{''.join(rows)}</table><p>{escape(repr(self))}</p>"
+
+    def of(self, nodes: NodeIds) -> Embeddings:
+        """Return the embeddings of some nodes, in their order."""
+        rows = self.ids.positions(nodes, "the nodes asked for")
+        if len(missing := np.flatnonzero(rows < 0)):
+            raise InputError(f"no node {excerpt(nodes[int(missing[0])])} among the {count(len(self), 'embedding')}")
+        return Embeddings(nodes, self.vectors[rows])
+
+    def to_pandas(self) -> Any:
+        """Return a data frame, a row for each node, its id as the index."""
+        import pandas as pd
+
+        return pd.DataFrame(self.vectors, index=pd.Index(self.ids.to_arrow().to_pandas(), name="id"))
+
+    def to_arrow(self) -> Any:
+        """Return an Arrow table with the columns `id` and `embedding`, which polars and DuckDB take as it is."""
+        import pyarrow as pa
+
+        flat = pa.array(self.vectors.reshape(-1))
+        vectors = pa.FixedSizeListArray.from_arrays(flat, self.num_dimensions)
+        return pa.table({"id": self.ids.to_arrow(), "embedding": vectors})
 
     @property
     def num_dimensions(self) -> int:

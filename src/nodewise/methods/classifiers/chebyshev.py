@@ -19,6 +19,7 @@ from torch_geometric.nn import ChebConv
 
 from nodewise.methods.classifiers.gcn import GCNSettings
 from nodewise.methods.classifiers.supervised import NetworkClassifier
+from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import FeatureProduct, drop, symmetric_product
 
@@ -52,8 +53,14 @@ class ChebyshevLayer(ChebConv):  # type: ignore[misc]  # torch_geometric is not 
         return filtered
 
 
+@method("chebyshev")
 class Chebyshev(NetworkClassifier):
     """Two filters with a relu between them."""
+
+    title = "Chebyshev filters"
+    paper = "Defferrard, Bresson & Vandergheynst, NeurIPS 2016"
+    uses = "X A Y"
+    cost = "O(K (N F d + E d)) time, O(N (F + K d) + E) memory an epoch, order K"
 
     settings_class = ChebyshevSettings
     tuned = {"cora": {"order": 2}}  # noqa: RUF012  # as in the base class

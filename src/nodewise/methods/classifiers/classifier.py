@@ -12,7 +12,7 @@ from torch import Tensor
 
 from nodewise.core.errors import InputError
 from nodewise.graph.graph import Graph, Split
-from nodewise.methods.estimator import Baseline, Watch
+from nodewise.methods.estimator import Estimator, Watch
 from nodewise.methods.inputs import Inputs
 
 
@@ -48,7 +48,7 @@ class Supervision:
         return cls(labels.to(device), parts[0].to(device), parts[1].to(device), graph.num_classes)
 
 
-class Classifier(Baseline):
+class Classifier(Estimator):
     """A method that learns from labels and gives every node class probabilities.
 
     The labels of the training and validation nodes of the graph's split are read; others never are.

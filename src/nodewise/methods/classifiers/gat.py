@@ -17,6 +17,7 @@ from torch.nn import functional
 from torch_geometric.nn import GATConv
 
 from nodewise.methods.classifiers.supervised import NetworkClassifier, TrainingSettings
+from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import drop
 
@@ -35,8 +36,14 @@ class GATSettings(TrainingSettings):
     dropout: float = 0.6
 
 
+@method("gat")
 class GAT(NetworkClassifier):
     """Two of torch_geometric's attention layers with an elu between them."""
+
+    title = "GAT"
+    paper = "Velickovic et al., ICLR 2018"
+    uses = "X A Y"
+    cost = "O(N F d + E d) time, O(N F + E d) memory an epoch"
 
     settings_class = GATSettings
     tuned = {  # noqa: RUF012  # as in the base class

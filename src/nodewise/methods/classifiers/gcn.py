@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from nodewise.methods.classifiers.supervised import NetworkClassifier, TrainingSettings
+from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolutions, FeatureLinear, drop
 
@@ -27,8 +28,14 @@ class GCNSettings(TrainingSettings):
     dropout: float = 0.5
 
 
+@method("gcn")
 class GCN(NetworkClassifier):
     """torch_geometric's model on our normalised adjacency, a sparse matrix instead of gathered edges."""
+
+    title = "GCN"
+    paper = "Kipf & Welling, ICLR 2017"
+    uses = "X A Y"
+    cost = "O(N F d + E d) time, O(N (F + d) + E) memory an epoch"
 
     settings_class = GCNSettings
 
@@ -51,8 +58,14 @@ class GCN(NetworkClassifier):
         return torch.optim.Adam(groups, lr=self.settings.learning_rate)
 
 
+@method("mlp")
 class MLP(NetworkClassifier):
     """relu between linear layers, dropout before each; weights are drawn as those of a GCN."""
+
+    title = "raw features, multilayer perceptron"
+    paper = "Kipf & Welling, ICLR 2017"
+    uses = "X Y"
+    cost = "O(N F d) time, O(N (F + d)) memory an epoch"
 
     settings_class = GCNSettings
 

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch_geometric.utils import add_self_loops, softmax
 
 from nodewise.methods.classifiers.supervised import NetworkClassifier, TrainingSettings
+from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import FeatureLinear, drop, unit_rows
 
@@ -92,8 +93,14 @@ class GeniePathNetwork(nn.Module):
         return scores
 
 
+@method("geniepath")
 class GeniePath(NetworkClassifier):
     """The network on the edges and a loop at every node."""
+
+    title = "GeniePath"
+    paper = "Liu et al., AAAI 2019"
+    uses = "X A Y"
+    cost = "O(N F d + N d² + E d) time, O(N F + E d) memory an epoch"
 
     settings_class = GeniePathSettings
 

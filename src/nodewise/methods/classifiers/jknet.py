@@ -17,6 +17,7 @@ from typing import Literal
 from torch import Tensor, nn
 
 from nodewise.methods.classifiers.supervised import NetworkClassifier, TrainingSettings
+from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolutions, drop
 
@@ -34,8 +35,14 @@ class JKNetSettings(TrainingSettings):
     dropout: float = 0.5
 
 
+@method("jknet")
 class JKNet(NetworkClassifier):
     """torch_geometric's GCN with jumping knowledge."""
+
+    title = "JK-Net"
+    paper = "Xu et al., ICML 2018"
+    uses = "X A Y"
+    cost = "O(N F d + E d) time, O(N (F + d) + E) memory an epoch"
 
     settings_class = JKNetSettings
     tuned = {  # noqa: RUF012  # as in the base class

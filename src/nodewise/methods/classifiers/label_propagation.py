@@ -17,7 +17,7 @@ from torch.nn import functional
 from torch_geometric.nn import LabelPropagation as Propagation
 
 from nodewise.methods.classifiers.classifier import Classifier, Supervision
-from nodewise.methods.estimator import Watch
+from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
 
 
@@ -29,8 +29,14 @@ class LabelPropagationSettings:
     class_mass: bool = True
 
 
+@method("lp")
 class LabelPropagation(Classifier):
     """torch_geometric's propagation with the weights of a random walk and the labelled nodes clamped."""
+
+    title = "label propagation"
+    paper = "Zhu, Ghahramani & Lafferty, ICML 2003"
+    uses = "A Y"
+    cost = "O(E C) time, O(E C) memory a step, C classes"
 
     settings_class = LabelPropagationSettings
     needs_features = False

@@ -23,6 +23,7 @@ from torch.nn import functional
 
 from nodewise.core.errors import InputError
 from nodewise.methods.classifiers.supervised import NetworkClassifier, TrainingSettings
+from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import FeatureProduct, drop, symmetric_product, unit_rows
 
@@ -91,8 +92,14 @@ class MixHopNetwork(nn.Module):
         return torch.einsum("ngc,g->nc", groups, self.mix.softmax(0))
 
 
+@method("mixhop")
 class MixHop(NetworkClassifier):
     """The network, trained by gradient descent."""
+
+    title = "MixHop"
+    paper = "Abu-El-Haija et al., ICML 2019"
+    uses = "X A Y"
+    cost = "O(N F d + E d) time, O(N (F + d) + E) memory an epoch"
 
     settings_class = MixHopSettings
     tuned = {  # noqa: RUF012  # as in the base class

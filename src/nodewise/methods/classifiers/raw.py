@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from nodewise.methods.classifiers.supervised import NetworkClassifier, TrainingSettings
+from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import FeatureLinear
 
@@ -24,8 +25,14 @@ class RawSettings(TrainingSettings):
     patience: int = 0
 
 
+@method("raw")
 class RawFeatures(NetworkClassifier):
     """One linear layer."""
+
+    title = "raw features, logistic regression"
+    paper = "the linear probe of Hassani & Khasahmadi, ICML 2020"
+    uses = "X Y"
+    cost = "O(N F) time, O(N F) memory an epoch"
 
     settings_class = RawSettings
     tuned = {"citeseer": {"weight_decay": 0.01}}  # noqa: RUF012  # as in the base class

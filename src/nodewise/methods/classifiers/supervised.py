@@ -125,6 +125,7 @@ class NetworkClassifier(Classifier):
         epochs_: number of epochs it was trained for.
     """
 
+    inductive = True
     settings_class: ClassVar[type[TrainingSettings]]
     network_: nn.Module
 

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolution
 from nodewise.methods.rivals.augment import Thinning, drop_columns
@@ -125,8 +125,14 @@ def warm_cosine(epoch: int, epochs: int, warm_up: float) -> float:
     return (1 + math.cos((epoch - start) / max(epochs - start, 1) * math.pi)) / 2
 
 
+@method("bgrl")
 class BGRL(InductiveEmbedder):
     """Vectors that a copy's vectors of another view can be predicted from."""
+
+    title = "BGRL"
+    paper = "Thakoor et al., ICLR 2022"
+    uses = "X A"
+    cost = "O(N F d + N d² + E d) an epoch"
 
     settings_class: ClassVar[type[BGRLSettings]] = BGRLSettings
     settings: BGRLSettings

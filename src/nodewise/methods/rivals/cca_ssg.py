@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolutions
 from nodewise.methods.rivals.augment import Thinning, drop_columns
@@ -68,8 +68,14 @@ def cca_loss(first: Tensor, second: Tensor, balance: float) -> Tensor:
     return balance * correlation.sum() - agreement
 
 
+@method("cca-ssg")
 class CCASSG(InductiveEmbedder):
     """Vectors whose every number says something else, and the same in every view."""
+
+    title = "CCA-SSG"
+    paper = "Zhang et al., NeurIPS 2021"
+    uses = "X A"
+    cost = "O(N F d + N d² + E d) an epoch"
 
     settings_class: ClassVar[type[CCASettings]] = CCASettings
     settings: CCASettings

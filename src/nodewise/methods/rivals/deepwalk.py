@@ -13,14 +13,20 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.methods.estimator import Embedder, Watch
+from nodewise.methods.estimator import Embedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.skipgram import SkipGramSettings, train_skipgram
 from nodewise.views.walks import random_walks
 
 
+@method("deepwalk")
 class DeepWalk(Embedder):
     """Vectors of nodes from uniform random walks; features are not used."""
+
+    title = "DeepWalk"
+    paper = "Perozzi, Al-Rfou & Skiena, KDD 2014"
+    uses = "A"
+    cost = "O(r N L² d) for r walks of L nodes; O(N d) memory"
 
     settings_class: ClassVar[type[SkipGramSettings]] = SkipGramSettings
     needs_features = False
@@ -39,8 +45,14 @@ def of_unit_size(rows: Tensor) -> Tensor:
     return rows / size if size > 0 else rows
 
 
+@method("deepwalk-features")
 class DeepWalkFeatures(DeepWalk):
     """The vectors of DeepWalk and the features, concatenated: (N, d + F)."""
+
+    title = "DeepWalk + features"
+    paper = "Perozzi, Al-Rfou & Skiena, KDD 2014; Veličković et al., ICLR 2019"
+    uses = "X A"
+    cost = "O(r N L² d) for r walks of L nodes; O(N (d + F)) memory"
 
     needs_features = True
 

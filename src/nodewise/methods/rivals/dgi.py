@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import DeepGraphInfomax
 
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolution
 from nodewise.methods.rivals.augment import diffusion_tensor
@@ -38,8 +38,14 @@ class DGISettings:
         check_ranges(self, dimension=(1, None), epochs=(1, None), patience=(0, None), learning_rate=(0, None))
 
 
+@method("dgi")
 class DGI(InductiveEmbedder):
     """DGI on the normalised adjacency."""
+
+    title = "DGI"
+    paper = "Veličković et al., ICLR 2019"
+    uses = "X A"
+    cost = "O(N F d + E d) an epoch"
 
     settings_class = DGISettings
     settings: DGISettings
@@ -83,8 +89,14 @@ class DGISSettings(DGISettings):
     diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
 
 
+@method("dgi-s")
 class DGIS(DGI):
     """DGI with the diffusion matrix S in place of the adjacency (Hassani & Khasahmadi, ICML 2020)."""
+
+    title = "DGI on the diffusion"
+    paper = "Veličković et al., ICLR 2019; Hassani & Khasahmadi, ICML 2020"
+    uses = "X S"
+    cost = "O(N F d + |S| d) an epoch, |S| entries kept"
 
     settings_class = DGISSettings
     settings: DGISSettings

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GAE, VGAE, GCNConv
 
 from nodewise.core import rng
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.augment import non_edges
 from nodewise.methods.rivals.descent import descend
@@ -60,8 +60,14 @@ class GCNEncoder(nn.Module):
         return found if len(found) > 1 else found[0]
 
 
+@method("gae")
 class GraphAutoEncoder(InductiveEmbedder):
     """Vectors whose inner products tell which nodes are joined."""
+
+    title = "GAE"
+    paper = "Kipf & Welling, NeurIPS workshop 2016"
+    uses = "X A"
+    cost = "O(N F d + E d) an epoch"
 
     settings_class: ClassVar[type[AutoEncoderSettings]] = AutoEncoderSettings
 
@@ -105,8 +111,14 @@ class VariationalSettings(AutoEncoderSettings):
     epochs: int = 600
 
 
+@method("vgae")
 class VariationalGraphAutoEncoder(GraphAutoEncoder):
     """Vectors that are the means of Gaussians whose inner products tell which nodes are joined."""
+
+    title = "VGAE"
+    paper = "Kipf & Welling, NeurIPS workshop 2016"
+    uses = "X A"
+    cost = "O(N F d + E d) an epoch"
 
     settings_class: ClassVar[type[VariationalSettings]] = VariationalSettings
 

@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from torch_geometric.nn import GCNConv
 from torch_geometric.utils import dropout_edge
 
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import FeatureLinear, unit_rows
 from nodewise.methods.rivals.augment import drop_columns
@@ -93,8 +93,14 @@ class GraceNetwork(nn.Module):
         return vectors
 
 
+@method("grace")
 class Grace(InductiveEmbedder):
     """Vectors that tell a node from all others, whichever edges and features are missing."""
+
+    title = "GRACE"
+    paper = "Zhu et al., ICML workshop 2020"
+    uses = "X A"
+    cost = "O(N² d + N F d) an epoch; O(N (F + d)) memory"
 
     settings_class: ClassVar[type[GraceSettings]] = GraceSettings
     tuned: ClassVar[dict[str, dict[str, Any]]] = {

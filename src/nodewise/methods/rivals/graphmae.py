@@ -26,7 +26,7 @@ from torch.nn.functional import cosine_similarity, dropout
 from torch_geometric.nn import GATConv
 
 from nodewise.core.errors import InputError
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import FeatureLinear, drop, unit_rows
 from nodewise.methods.rivals.descent import descend
@@ -147,8 +147,14 @@ class GraphMAENetwork(nn.Module):
         return cast(Tensor, self.decode(self.gather(codes, edge_index)[hidden]))
 
 
+@method("graphmae")
 class GraphMAE(InductiveEmbedder):
     """Vectors from which hidden features can be restored."""
+
+    title = "GraphMAE"
+    paper = "Hou et al., KDD 2022"
+    uses = "X A"
+    cost = "O(N F d + N d² + E d) an epoch; E d of memory"
 
     settings_class: ClassVar[type[GraphMAESettings]] = GraphMAESettings
     settings: GraphMAESettings

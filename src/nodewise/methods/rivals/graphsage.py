@@ -23,7 +23,7 @@ from torch.nn.functional import logsigmoid, normalize
 from torch_geometric.nn import SAGEConv
 
 from nodewise.core import rng
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.augment import DegreeNoise
 from nodewise.methods.rivals.descent import descend
@@ -82,8 +82,14 @@ class SageNetwork(nn.Module):
         return normalize(self.second(hidden, edge_index))
 
 
+@method("graphsage")
 class GraphSage(InductiveEmbedder):
     """Vectors that are alike for nodes that meet on short walks."""
+
+    title = "GraphSAGE, unsupervised loss"
+    paper = "Hamilton, Ying & Leskovec, NeurIPS 2017"
+    uses = "X A"
+    cost = "O(N F d + N d² + E d) an epoch"
 
     settings_class: ClassVar[type[GraphSageSettings]] = GraphSageSettings
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from nodewise.core.progress import Progress
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.augment import diffusion_tensor
 from nodewise.methods.rivals.descent import descend
@@ -71,11 +71,17 @@ class MVGRLNetwork(nn.Module):
         return binary_cross_entropy_with_logits(scores + self.offset, truth)
 
 
+@method("mvgrl")
 class MVGRL(InductiveEmbedder):
     """Vectors on which the edges and their diffusion agree.
 
     A new graph is embedded with a diffusion of its own, which needs all of its edges at once.
     """
+
+    title = "MVGRL"
+    paper = "Hassani & Khasahmadi, ICML 2020"
+    uses = "X A S"
+    cost = "O(N F d + (E + |S|) d) an epoch, |S| entries kept"
 
     settings_class: ClassVar[type[MVGRLSettings]] = MVGRLSettings
     settings: MVGRLSettings

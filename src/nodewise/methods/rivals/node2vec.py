@@ -12,7 +12,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.methods.estimator import Embedder, Watch, check_ranges
+from nodewise.methods.estimator import Embedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.skipgram import SkipGramSettings, train_skipgram
 from nodewise.views.walks import biased_walks
@@ -39,8 +39,14 @@ class Node2VecSettings(SkipGramSettings):
         check_ranges(self, p=(1e-6, None), q=(1e-6, None))
 
 
+@method("node2vec")
 class Node2Vec(Embedder):
     """Vectors of nodes from second-order random walks; features are not used."""
+
+    title = "node2vec"
+    paper = "Grover & Leskovec, KDD 2016"
+    uses = "A"
+    cost = "O(r N L² d) for r walks of L nodes; O(N d) memory"
 
     settings_class: ClassVar[type[Node2VecSettings]] = Node2VecSettings
     needs_features = False

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize, pairwise_distance
 
 from nodewise.core import rng
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import drop
 from nodewise.methods.rivals.descent import descend
@@ -92,8 +92,14 @@ class SugrlNetwork(nn.Module):
         return x
 
 
+@method("sugrl")
 class Sugrl(InductiveEmbedder):
     """Vectors near those of neighbours, and not near those of random nodes."""
+
+    title = "SUGRL"
+    paper = "Mo et al., AAAI 2022"
+    uses = "X A"
+    cost = "O(N F d + N d² + E d) an epoch"
 
     settings_class: ClassVar[type[SugrlSettings]] = SugrlSettings
     tuned: ClassVar[dict[str, dict[str, Any]]] = {
