@@ -130,13 +130,12 @@ def steps(args: argparse.Namespace) -> dict[str, Any]:
 def embed(args: argparse.Namespace) -> dict[str, Any]:
     import torch
 
-    from nodewise.encoders.build import build_encoder
     from nodewise.methods.settings import Settings
     from nodewise.methods.sharded import embed_to_shards
     from nodewise.read.read import read_graph
 
     graph, settings, seeds = read_graph(args.folder / "graph.store"), Settings(), torch.tensor([0])
-    encoder = build_encoder(graph.num_features, settings.encoder, seeds)
+    encoder = settings.encoder.build(graph.num_features, seeds)
     found = watched(lambda: embed_to_shards(encoder, graph, settings, seeds, args.folder / "vectors"))
     written = sum(path.stat().st_size for path in (args.folder / "vectors").iterdir())
     return {**found, "nodes_per_second": graph.num_nodes / found["seconds"], "written_bytes": written}

@@ -91,7 +91,7 @@ class NaiveStep:
         """Return the loss of one node of the batch (Algorithm 2 and Section 4.4)."""
         node, chosen = batch[number], self.settings.sampling.class_collision
         near = self.adjacency.indices[self.adjacency.indptr[node] : self.adjacency.indptr[node + 1]]
-        members = [node, *random.choices(list(near), k=chosen.neighbours)] if len(near) else [node]
+        members = [node, *random.choices(list(near), k=chosen.neighbors)] if len(near) else [node]
         positive = self.evidence[members]
         for _ in range(chosen.mixup):
             a, b, share = random.choice(members), random.choice(members), random.random()

@@ -2,7 +2,6 @@ import pytest
 import torch
 from tests.graphs import small_graph, walks_over_components
 
-from nodewise.encoders.build import build_encoder
 from nodewise.encoders.encoder import EncoderSettings
 from nodewise.encoders.features import Features
 from nodewise.views.subgraphs import induced_subgraphs
@@ -17,7 +16,7 @@ def test_a_whole_component_embeds_alike_either_way(kind: str, sparse: bool) -> N
     graph = small_graph(sparse=sparse)
     topology, features = Topology.of(graph), Features(graph)
     walks = walks_over_components(graph).repeat(2, 1, 1)
-    model = build_encoder(graph.num_features, EncoderSettings(kind=kind, layers=2, dimension=6), SEEDS)  # type: ignore[arg-type]
+    model = EncoderSettings.named(kind)(layers=2, dimension=6).build(graph.num_features, SEEDS)
     found = model.subgraphs(features, induced_subgraphs(topology, walks))
     assert found.shape == (2, graph.num_nodes, 6)
     assert torch.allclose(found, model.graph(features, topology), atol=1e-5)
@@ -26,8 +25,8 @@ def test_a_whole_component_embeds_alike_either_way(kind: str, sparse: bool) -> N
 
 @pytest.mark.parametrize("kind", ["gat", "sage", "gin"])
 def test_weights_are_a_function_of_the_seed(kind: str) -> None:
-    settings = EncoderSettings(kind=kind, layers=2, dimension=6)  # type: ignore[arg-type]
-    stacked = build_encoder(7, settings, SEEDS).state_dict()
-    alone = build_encoder(7, settings, SEEDS[1:]).state_dict()
+    settings = EncoderSettings.named(kind)(layers=2, dimension=6)
+    stacked = settings.build(7, SEEDS).state_dict()
+    alone = settings.build(7, SEEDS[1:]).state_dict()
     for name, tensor in alone.items():
         assert torch.equal(tensor, stacked[name.replace("runs.0.", "runs.1.")])

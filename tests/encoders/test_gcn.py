@@ -1,3 +1,5 @@
+from typing import get_args, get_type_hints
+
 import numpy as np
 import pytest
 import torch
@@ -5,14 +7,15 @@ from tests.graphs import small_graph, walks_over_components
 from torch_geometric.nn import GCNConv
 
 from nodewise.core import rng
-from nodewise.encoders.encoder import READOUTS, EncoderSettings
+from nodewise.encoders.encoder import LayeredSettings
 from nodewise.encoders.features import Features
-from nodewise.encoders.gcn import GCN, smooth, xavier
+from nodewise.encoders.gcn import GCN, GCNSettings, smooth, xavier
 from nodewise.views.subgraphs import Subgraphs, induced_subgraphs
 from nodewise.views.topology import Topology
 from nodewise.views.walks import random_walks
 
 SEEDS = torch.tensor([3, 4])
+READOUTS = get_args(get_type_hints(LayeredSettings)["readout"])
 KEY = rng.key(SEEDS.unsqueeze(-1), "walk")
 
 
@@ -55,7 +58,7 @@ def test_subgraphs_against_the_slow_twin(
 ) -> None:
     graph = small_graph(sparse=sparse)
     topology = Topology.of(graph)
-    settings = EncoderSettings(
+    settings = GCNSettings(
         dimension=6,
         layers=layers,
         readout=readout,
@@ -76,7 +79,7 @@ def test_gradients_of_sparse_features_match_dense_ones() -> None:
     topology, batch = Topology.of(graph), views(Topology.of(graph))
     gradients = []
     for features in (Features(graph), Features(small_dense(graph))):
-        model = GCN(graph.num_features, EncoderSettings(layers=2, dimension=6), SEEDS)
+        model = GCN(graph.num_features, GCNSettings(layers=2, dimension=6), SEEDS)
         model.subgraphs(features, batch).square().sum().backward()
         gradients.append([weight.grad for weight in model.weights])
     for one, other in zip(*gradients, strict=True):
@@ -93,7 +96,7 @@ def small_dense(graph):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("sparse", [False, True])
 def test_whole_graph_equals_torch_geometric(sparse: bool) -> None:
     graph = small_graph(sparse=sparse)
-    model = GCN(graph.num_features, EncoderSettings(layers=2, dimension=6), SEEDS)
+    model = GCN(graph.num_features, GCNSettings(layers=2, dimension=6), SEEDS)
     found = model.graph(Features(graph), Topology.of(graph))
     dense = torch.as_tensor(graph.features.toarray() if sparse else graph.features)
     rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
@@ -113,7 +116,7 @@ def test_subgraph_of_a_whole_component_equals_the_whole_graph() -> None:
     graph = small_graph()
     topology = Topology.of(graph)
     batch = induced_subgraphs(topology, walks_over_components(graph).unsqueeze(0))
-    model = GCN(graph.num_features, EncoderSettings(layers=2, dimension=6, propagation=2), SEEDS[:1])
+    model = GCN(graph.num_features, GCNSettings(layers=2, dimension=6, propagation=2), SEEDS[:1])
     whole = model.graph(Features(graph), topology)[0]
     assert torch.allclose(model.subgraphs(Features(graph), batch)[0], whole, atol=1e-5)
 
@@ -129,7 +132,7 @@ def test_dropout_and_feature_masks_are_keyed_and_fair() -> None:
     graph = small_graph()
     batch = views(Topology.of(graph))
     features = Features(graph)
-    model = GCN(graph.num_features, EncoderSettings(layers=2, dimension=400, dropout=0.5, feature_mask=0.4), SEEDS)
+    model = GCN(graph.num_features, GCNSettings(layers=2, dimension=400, dropout=0.5, feature_mask=0.4), SEEDS)
     noise = rng.key(SEEDS.unsqueeze(-1), "noise", 1)
     once = model.subgraphs(features, batch, noise)
     assert torch.equal(once, model.subgraphs(features, batch, noise))
@@ -137,7 +140,7 @@ def test_dropout_and_feature_masks_are_keyed_and_fair() -> None:
     alone = GCN(graph.num_features, model.settings, SEEDS[1:])
     part = Subgraphs(batch.nodes[1:], batch.mask[1:], batch.adjacency[1:])
     assert torch.allclose(alone.subgraphs(features, part, noise[1:]), once[1:], atol=1e-6)
-    plain = GCN(graph.num_features, EncoderSettings(layers=2, dimension=400, dropout=0.5, feature_mask=0.0), SEEDS)
+    plain = GCN(graph.num_features, GCNSettings(layers=2, dimension=400, dropout=0.5, feature_mask=0.0), SEEDS)
     many = torch.stack([plain.subgraphs(features, batch, rng.key(SEEDS.unsqueeze(-1), "noise", n)) for n in range(200)])
     expected = plain.subgraphs(features, batch)
     assert (many.mean(0) - expected).abs().mean() < 0.1 * expected.abs().mean()

@@ -1,10 +1,12 @@
 import math
+from typing import get_args, get_type_hints
 
 import pytest
 import torch
 
-from nodewise.encoders.encoder import LINEAR, READOUTS, linear_row, readout
+from nodewise.encoders.encoder import LINEAR, LayeredSettings, linear_row, readout
 
+READOUTS = get_args(get_type_hints(LayeredSettings)["readout"])
 MASK = torch.tensor([[True, True, True, False, False], [True, False, False, False, False], [True] * 5])
 EMBEDDINGS = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float32) - 0.5
 

@@ -26,10 +26,9 @@ _GRAPH: Graph = block_model(300, num_classes=2, num_features=64)
 def _save_model(path: Path) -> None:
     import torch
 
-    from nodewise.encoders.build import build_encoder
 
     model = NodeEmbedder(device="cpu")
-    model.encoder_ = build_encoder(64, model.settings.encoder, torch.tensor([0]))
+    model.encoder_ = model.settings.encoder.build(64, torch.tensor([0]))
     model.num_features_, model.steps_, model.embeddings_ = 64, 1, _VECTORS
     model.save(path.parent)
 

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ def observe(method: str) -> dict[str, Any]:
     return {
         "embed": printed,
         "files": sorted(entry.name for entry in Path("run").iterdir()),
-        "config": Path("run/config.toml").read_text(),
+        "config": tomllib.loads(Path("run/config.toml").read_text()),
         "neighbors": command("neighbors", "run", "--node", "paper_0", "-k", "3"),
         "shape": list(vectors.shape),
         "vectors": rounded(vectors[:4, :16].tolist()),

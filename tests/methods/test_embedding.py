@@ -3,7 +3,6 @@ import torch
 from tests.graphs import small_graph
 
 from nodewise.core import config, rng
-from nodewise.encoders.build import build_encoder
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
@@ -26,7 +25,7 @@ def settings(*changes: str) -> Settings:
 
 
 def encoder(chosen: Settings, seeds: torch.Tensor = SEEDS) -> Encoder:
-    return build_encoder(GRAPH.num_features, chosen.encoder, seeds)
+    return chosen.encoder.build(GRAPH.num_features, seeds)
 
 
 def vectors(*changes: str) -> torch.Tensor:

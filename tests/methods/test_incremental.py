@@ -9,7 +9,6 @@ from scipy.sparse.csgraph import shortest_path
 from tests.graphs import random_graph
 
 from nodewise.core import config
-from nodewise.encoders.build import build_encoder
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.methods.embedding import embed_nodes
@@ -41,7 +40,7 @@ def settings(*changes: str) -> Settings:
 def test_some_nodes_get_the_vectors_of_the_whole(changes: tuple[str, ...], sparse: bool) -> None:
     graph, chosen = random_graph(100, 130, sparse=sparse, seed=2), settings(*changes)
     assert (graph.degrees == 0).any()
-    model = build_encoder(7, chosen.encoder, SEEDS)
+    model = chosen.encoder.build(7, SEEDS)
     features, topology = Features(graph), Topology.of(graph)
     expected = embed_nodes(model, features, topology, chosen, SEEDS)[0][NODES]
     assert torch.allclose(embed_some(model, features, topology, chosen, SEEDS, NODES), expected, atol=1e-6)
@@ -62,7 +61,7 @@ def test_the_cost_is_that_of_what_the_nodes_see(monkeypatch: pytest.MonkeyPatch)
         features, times = Features(ring), Features.rows_times
         monkeypatch.setattr(Features, "rows_times", lambda s, n, w, t=times: read.append(n.numel()) or t(s, n, w))
         chosen = settings("embedding.propagation=4")
-        model = build_encoder(7, chosen.encoder, SEEDS)
+        model = chosen.encoder.build(7, SEEDS)
         embed_some(model, features, Topology.of(ring), chosen, SEEDS, torch.tensor([20, 60]))
         monkeypatch.undo()
     assert read == [22, 22]

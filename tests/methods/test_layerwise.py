@@ -10,7 +10,6 @@ import torch
 from tests.graphs import random_graph
 
 from nodewise.core import config
-from nodewise.encoders.build import build_encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import GCN, smooth
 from nodewise.methods import layerwise
@@ -33,7 +32,7 @@ def settings(*changes: str) -> Settings:
 
 
 def encoder(chosen: Settings) -> GCN:
-    found = build_encoder(7, chosen.encoder, torch.tensor([3]))
+    found = chosen.encoder.build(7, torch.tensor([3]))
     assert isinstance(found, GCN)
     return found
 

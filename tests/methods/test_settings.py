@@ -12,12 +12,12 @@ def test_the_paper_preset_is_the_literal_reading() -> None:
     # Section 4.1: walks of 25 steps without restart, two layers, each with its activation, dropout 0.7, Eq. R.
     assert (paper.views.length, paper.views.restart, paper.views.lazy) == (25, 0.0, 0.0)
     encoder = paper.encoder
-    assert (encoder.kind, encoder.dimension, encoder.layers) == ("gcn", 512, 2)
+    assert (encoder.name, encoder.dimension, encoder.layers) == ("gcn", 512, 2)
     assert (encoder.readout, encoder.final_activation, encoder.dropout) == ("sigmoid_mean_max", True, 0.7)
     assert (encoder.feature_mask, encoder.propagation) == (0.0, 0)
     # Section 4.2: F looks at the embeddings, alpha = 0.9. Section 4.3: det(B_A). Section 4.4: w = h.h / tau_w.
     sampling = paper.sampling
-    assert (sampling.strategy, sampling.collision, sampling.dpp, sampling.weights) == ("adaptive", True, True, True)
+    assert (sampling.name, sampling.collision, sampling.dpp, sampling.weights) == ("adaptive", True, True, True)
     assert (sampling.class_collision.alpha, sampling.class_collision.evidence) == (0.9, "embedding")
     assert sampling.class_collision.hidden > 0
     assert (sampling.diversity.law, sampling.diversity.kernel) == ("literal", "gaussian")

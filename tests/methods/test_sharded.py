@@ -21,7 +21,6 @@ from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.core.interrupt import Paused
 from nodewise.core.progress import SilentProgress, Stage
-from nodewise.encoders.build import build_encoder
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
@@ -48,12 +47,12 @@ def settings(*changes: str) -> Settings:
 
 
 def to_shards(graph: Graph, chosen: Settings, folder: Path, **options: object) -> Sharded:
-    model = build_encoder(graph.num_features, chosen.encoder, SEEDS)
+    model = chosen.encoder.build(graph.num_features, SEEDS)
     return embed_to_shards(model, graph, chosen, SEEDS, folder, **options)  # type: ignore[arg-type]
 
 
 def in_memory(graph: Graph, chosen: Settings) -> np.ndarray:
-    model = build_encoder(graph.num_features, chosen.encoder, SEEDS)
+    model = chosen.encoder.build(graph.num_features, SEEDS)
     return embed_nodes(model, Features(graph), Topology.of(graph), chosen, SEEDS)[0].numpy()
 
 
@@ -225,7 +224,7 @@ def test_progress_ends_where_it_should_and_tells_the_speed(tmp_path: Path) -> No
 @pytest.mark.parametrize(("changes", "passes"), [((), PASSES), (("embedding.mode=walks",), 1)])
 def test_progress_of_an_embedding_in_memory(changes: tuple[str, ...], passes: int) -> None:
     graph, chosen, counting = random_graph(50, 80), settings(*changes), Counting()
-    model = build_encoder(graph.num_features, chosen.encoder, SEEDS)
+    model = chosen.encoder.build(graph.num_features, SEEDS)
     embed_nodes(model, Features(graph), Topology.of(graph), chosen, SEEDS, counting)
     assert counting.total == counting.steps == 50 * passes
 
@@ -238,7 +237,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
 
 def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     chosen, graph = settings(), random_graph(50, 80)
-    model = build_encoder(7, chosen.encoder, SEEDS)
+    model = chosen.encoder.build(7, SEEDS)
     model.weights_of(0)[0].fill_(float("nan"))
     with pytest.raises(InputError, match="not finite"):
         embed_to_shards(model, graph, chosen, SEEDS, tmp_path / "vectors")

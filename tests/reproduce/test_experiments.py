@@ -145,7 +145,7 @@ def test_strategies_are_paired_with_all(tmp_path: Path) -> None:
     setup = small_setup(tmp_path)
     tasks = strategies.plan(setup)
     assert tuple(task.method for task in tasks) == STRATEGIES.names()
-    assert [task.settings.sampling.strategy for task in tasks] == list(STRATEGIES.names())
+    assert [task.settings.sampling.name for task in tasks] == list(STRATEGIES.names())
 
     def score(task: Task, seed: int) -> dict[str, Any]:
         seen = dict.fromkeys(EXPERIMENTS["strategies"].columns, 0.25)

@@ -12,7 +12,6 @@ from tests.graphs import random_graph
 from tests.training.test_step import EXPLODING, GRAPH, learner
 
 from nodewise.core.errors import NodewiseError
-from nodewise.encoders.build import build_encoder
 from nodewise.sampling.oracle import Oracle
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.step import Learner
@@ -70,7 +69,7 @@ def test_a_loss_that_is_not_finite_names_the_step_however_seldom_one_looks(log_e
 def test_no_steps_leave_the_untrained_encoder() -> None:
     one = learner("training.steps=0")
     assert train(one) == 0
-    untrained = build_encoder(GRAPH.num_features, one.settings.encoder, one.seeds)
+    untrained = one.settings.encoder.build(GRAPH.num_features, one.seeds)
     assert all(map(torch.equal, one.encoder.parameters(), untrained.parameters()))
 
 

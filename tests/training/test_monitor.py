@@ -7,7 +7,6 @@ import torch
 from tests.training.test_step import GRAPH, SEEDS, learner
 from torch import Tensor
 
-from nodewise.encoders.build import build_encoder
 from nodewise.encoders.encoder import Encoder, EncoderSettings
 from nodewise.training.batches import Batches
 from nodewise.training.loop import Callbacks, train
@@ -49,7 +48,7 @@ def test_neither_the_sampler_nor_noise_touches_it(change: str) -> None:
 
 
 def encoder(kind: str, runs: int) -> Encoder:
-    return build_encoder(4, EncoderSettings(kind=kind, dimension=3), torch.arange(runs))  # type: ignore[arg-type]
+    return EncoderSettings.named(kind)(dimension=3).build(4, torch.arange(runs))
 
 
 def set_all(one: Encoder, values: list[float]) -> None:

@@ -44,7 +44,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "literal dpp": ("sampling.diversity.law=literal",),
     "dpp per node": ("sampling.diversity.law=per_node",),
     "fixed dpp": ("sampling.diversity.law=fixed", "sampling.diversity.size=6"),
-    "uniform": ("sampling.strategy=uniform", "sampling.rivals.share=0.04"),
+    "uniform": ("sampling.strategy=uniform", "sampling.share=0.04"),
     "hard": ("sampling.strategy=hard",),
     "debiased": ("sampling.strategy=debiased",),
     "quantile": ("sampling.strategy=quantile",),
