@@ -60,7 +60,8 @@ def load_toml(cls: type[T], path: str | Path) -> T:
 def override(settings: T, assignments: Iterable[str], source: str = "--set") -> T:
     """Return a copy of `settings` with assignments such as ``"sampling.alpha=0.9"`` applied, all at once.
 
-    The value is read as TOML; what is not TOML is a bare string, so ``encoder.readout=mean`` needs no quotes.
+    The value is read as TOML; what is not TOML is a bare string, so ``encoder.readout=mean`` needs no quotes. Of a
+    section, such as ``training={steps=1}``, only what is named changes.
     """
     mapping = to_mapping(settings)
     for assignment in assignments:
@@ -73,7 +74,7 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
             section = section.setdefault(part, {})
             if not isinstance(section, dict):
                 raise InputError(f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section")
-        section[leaf] = _parse_value(text.strip())
+        section[leaf] = _merged(section.get(leaf), _parse_value(text.strip()))
     return _build(type(settings), mapping, source)
 
 
@@ -201,6 +202,13 @@ def _parse_value(text: str) -> Any:
         return text
     # A line break in the text could smuggle in more keys.
     return parsed["value"] if list(parsed) == ["value"] else text
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """Return the new value, which leaves out of a section what it does not change."""
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        return new
+    return old | {name: _merged(old.get(name), value) for name, value in new.items()}
 
 
 def _toml_lines(mapping: Mapping[str, Any], prefix: str) -> Iterator[str]:
