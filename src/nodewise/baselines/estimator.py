@@ -22,6 +22,7 @@ from nodewise.baselines.inputs import Inputs
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.core.runs import RunFolder
+from nodewise.core.staging import staged
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
 from nodewise.data.validate import require_features
@@ -125,10 +126,15 @@ class Embedder(Baseline):
         )
 
     def save(self, folder: str | Path) -> None:
-        """Write settings and embeddings to a run folder."""
+        """Leave a run in a new or empty folder, or in place of an earlier run."""
         self._require_fit()
-        run = RunFolder(Path(folder))
-        run.path.mkdir(parents=True, exist_ok=True)
+        with staged(folder) as run:
+            self.write(run)
+            nodes, dimensions = self.embeddings_.vectors.shape
+            run.write_environment(seed=self.seed, embeddings={"nodes": nodes, "dimensions": dimensions})
+
+    def write(self, run: RunFolder) -> None:
+        """Write settings and embeddings to the folder of a run that is being made."""
         run.write_config(self.settings)
         self.embeddings_.to_parquet(run.embeddings)
 
@@ -186,11 +192,11 @@ class InductiveEmbedder(Embedder):
             vectors = self._vectors(Inputs(graph, device))
         return Embeddings(graph.ids, vectors.to("cpu", torch.float32).contiguous().numpy())
 
-    def save(self, folder: str | Path) -> None:
-        """Write settings, weights and embeddings to a run folder."""
-        super().save(folder)
+    def write(self, run: RunFolder) -> None:
+        """Write settings, weights and embeddings to the folder of a run that is being made."""
+        super().write(run)
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "method": type(self).__name__}
-        write_tensors(RunFolder(Path(folder)).weights, self.network_.state_dict(), about)
+        write_tensors(run.weights, self.network_.state_dict(), about)
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> Self:

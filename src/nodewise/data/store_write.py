@@ -23,11 +23,11 @@ from nodewise.data.ids import NodeIds
 from nodewise.data.label_table import label_column_names, read_labels
 from nodewise.data.messages import count
 from nodewise.data.read import read_graph
-from nodewise.data.store_checks import IDS, PARTS
+from nodewise.data.store_checks import IDS, PARTS, STORED
 from nodewise.data.store_edges import number_edges, sort_edges
 from nodewise.data.store_features import FEATURES, spill_features, write_features
-from nodewise.data.store_journal import Say, Staging, staged
-from nodewise.data.store_layout import MANIFEST, VERSION, Manifest, StoredFile, file_sum, is_store, write_array
+from nodewise.data.store_journal import Say, Staging, refuse_foreign, staged
+from nodewise.data.store_layout import FORMAT, MANIFEST, VERSION, Manifest, StoredFile, file_sum, write_array
 from nodewise.data.structural import NUM_STRUCTURAL
 
 PathLike = str | os.PathLike[str]
@@ -177,8 +177,7 @@ def _convert_labels(task: Conversion, ids: NodeIds, staging: Staging) -> dict[st
 
 def _target(store: PathLike) -> Path:
     target = Path(os.path.realpath(store))
-    if target.exists() and not is_store(target) and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(f"{store}: exists and is not a graph store; name a new or empty folder")
+    refuse_foreign(target, MANIFEST, FORMAT, {MANIFEST, *STORED}.__contains__, "a graph store")
     return target
 
 

@@ -14,6 +14,7 @@ from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.interrupt import deferred
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.core.runs import RunFolder
+from nodewise.core.staging import staged
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
 from nodewise.data.ids import NodeIds
@@ -195,10 +196,15 @@ class NodeEmbedder:
         return self.embeddings_.neighbors(node, k)
 
     def save(self, folder: str | Path) -> None:
-        """Write settings, weights and embeddings to a run folder."""
+        """Leave a run in a new or empty folder, or in place of an earlier run."""
         self._require_fit()
-        run = RunFolder(Path(folder))
-        run.path.mkdir(parents=True, exist_ok=True)
+        with staged(folder) as run:
+            self.write(run)
+            nodes, dimensions = self.embeddings_.vectors.shape
+            run.write_environment(seed=self.seed, embeddings={"nodes": nodes, "dimensions": dimensions})
+
+    def write(self, run: RunFolder) -> None:
+        """Write settings, weights and embeddings to the folder of a run that is being made."""
         run.write_config(self.settings)
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "steps": str(self.steps_)}
         write_tensors(run.weights, self.encoder_.state_dict(), about)
