@@ -20,7 +20,8 @@ VECTORS = np.array([[1, 0], [0.9, 0.1], [0, 1], [-1, 0]], np.float32)
 @pytest.fixture
 def run(folder: Path) -> Path:
     """A run folder as far as looking up neighbours needs one."""
-    run = RunFolder.create(folder / "run")
+    run = RunFolder(folder / "run")
+    run.path.mkdir()
     run.config.write_text("")
     Embeddings(NodeIds(["a", "b", "[c]", "d"]), VECTORS).to_parquet(run.embeddings)
     return run.path

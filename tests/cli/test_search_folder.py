@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodewise.cli.search_folder import claim, write_best
+from nodewise.cli.search_folder import claimed, write_best
 from nodewise.core.config import load_toml, override, to_mapping
 from nodewise.core.errors import InputError
 from nodewise.methods.settings import Settings
@@ -68,23 +68,40 @@ class TestClaim:
     IDENTITY: dict[str, Any] = {"graph": "cora", "objective": "links", "seed": 0}  # noqa: RUF012
 
     def test_a_search_may_come_back(self, folder: Path) -> None:
-        claim(folder / "a" / "b", self.IDENTITY)
-        claim(folder / "a" / "b", self.IDENTITY)
-        with pytest.raises(InputError, match="holds a search with seed 0, not 1"):
-            claim(folder / "a" / "b", self.IDENTITY | {"seed": 1})
+        for _ in range(2):
+            with claimed(folder / "a" / "b", self.IDENTITY):
+                pass
+        assert [path.name for path in (folder / "a" / "b").iterdir()] == ["search.json"]
+        with (
+            pytest.raises(InputError, match="holds a search with seed 0, not 1"),
+            claimed(folder / "a" / "b", self.IDENTITY | {"seed": 1}),
+        ):
+            pytest.fail("the search began")
+
+    @pytest.mark.parametrize("begun", [False, True])
+    def test_a_second_process_is_refused(self, folder: Path, begun: bool) -> None:
+        if begun:
+            with claimed(folder, self.IDENTITY):
+                pass
+        with (
+            claimed(folder, self.IDENTITY),
+            pytest.raises(InputError, match=r"process .* is at work on this search; wait until it ends"),
+            claimed(folder, self.IDENTITY),
+        ):
+            pytest.fail("the search began")
 
     def test_a_folder_of_other_things_is_left_alone(self, folder: Path) -> None:
         Path("chapter.tex").write_text("years of work")
-        with pytest.raises(InputError, match="not a search's"):
-            claim(folder, self.IDENTITY)
+        with pytest.raises(InputError, match="not a search's"), claimed(folder, self.IDENTITY):
+            pytest.fail("the search began")
         assert [path.name for path in folder.iterdir()] == ["chapter.tex"]
 
     def test_a_file_is_no_folder(self, folder: Path) -> None:
         Path("file").write_text("")
-        with pytest.raises(InputError, match="file: cannot be the folder"):
-            claim(Path("file"), self.IDENTITY)
+        with pytest.raises(InputError, match="file: cannot be the folder"), claimed(Path("file"), self.IDENTITY):
+            pytest.fail("the search began")
 
     def test_a_damaged_record(self, folder: Path) -> None:
         Path("search.json").write_text("{")
-        with pytest.raises(InputError, match=r"search\.json: not JSON"):
-            claim(folder, self.IDENTITY)
+        with pytest.raises(InputError, match=r"search\.json: not JSON"), claimed(folder, self.IDENTITY):
+            pytest.fail("the search began")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write
+from nodewise.core.files import atomic_write, check_output
 
 
 def _write_half_and_fail(path: Path, failure: type[BaseException]) -> None:
@@ -93,12 +93,47 @@ def test_a_link_is_replaced_and_what_it_points_to_is_left_alone(tmp_path: Path) 
     assert list(real.parent.iterdir()) == [real]
 
 
-def test_a_link_to_nowhere_is_replaced(tmp_path: Path) -> None:
+def test_a_link_to_nowhere_is_refused(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "absent")
-    with atomic_write(link) as temporary:
-        temporary.write_text("new")
+    with pytest.raises(InputError, match="it is a link to nowhere"), atomic_write(link):
+        pytest.fail("the body must not run")
     assert [path.name for path in tmp_path.iterdir()] == ["link"]
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("through_link", [False, True])
+def test_a_pipe_and_a_device_are_refused(tmp_path: Path, through_link: bool) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for special in (tmp_path / "pipe", Path(os.devnull)):
+        target = special
+        if through_link:
+            target = tmp_path / f"to {special.name}"
+            target.symlink_to(special)
+        with pytest.raises(InputError, match="it is a device or a pipe"), atomic_write(target):
+            pytest.fail("the body must not run")
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_a_name_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    target = tmp_path / ("\N{SNOWMAN}" * 85)  # of three bytes each
+    with atomic_write(target) as temporary:
+        temporary.write_text("new")
+    assert target.read_text() == "new"
+
+
+def test_what_cannot_be_written_is_told_before_the_work(tmp_path: Path) -> None:
+    check_output(tmp_path / "new")
+    for target, reason in (
+        (tmp_path, "it is a folder"),
+        (tmp_path / "absent" / "a", "does not exist; create it first"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            check_output(target)
+    with pytest.raises(InputError, match="file name too long"):
+        check_output(tmp_path / ("a" * 300))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_link_to_a_folder_is_not_overwritten(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ def contents(folder: Path) -> set[str]:
 
 @pytest.fixture
 def earlier(tmp_path: Path) -> RunFolder:
-    run = RunFolder.create(tmp_path / "run")
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
     run.write_config(Settings(0.1))
     run.report.write_text("old page")
     return run
@@ -43,33 +44,48 @@ def test_every_path_lies_in_the_folder_under_its_listed_name(tmp_path: Path) -> 
     assert all(path.parent == tmp_path for path in paths)
 
 
-class TestCreate:
-    def test_a_new_folder_is_made_with_its_parents(self, tmp_path: Path) -> None:
-        assert RunFolder.create(tmp_path / "a" / "b").path.is_dir()
+class TestForeign:
+    """What may be replaced: nothing, an empty folder, or a run that says it is ours."""
 
-    def test_an_empty_folder_is_taken(self, tmp_path: Path) -> None:
-        assert RunFolder.create(tmp_path).path == tmp_path
+    def test_nothing_and_an_empty_folder_are_free(self, tmp_path: Path) -> None:
+        RunFolder(tmp_path / "a" / "b").refuse_foreign()
+        RunFolder(tmp_path).refuse_foreign()
 
-    def test_an_earlier_run_is_replaced_and_foreign_files_in_it_stay(self, earlier: RunFolder) -> None:
-        (earlier.path / "notes.txt").write_text("mine")
-        RunFolder.create(earlier.path)
-        assert contents(earlier.path) == {"notes.txt"}
-
-    def test_a_foreign_folder_is_refused_and_untouched(self, tmp_path: Path) -> None:
-        (tmp_path / "thesis.tex").write_text("years of work")
+    @pytest.mark.parametrize("names", [[name] for name in RunFolder.NAMES] + [[*RunFolder.NAMES], ["thesis.tex"]])
+    def test_files_of_ones_own_are_not_a_run_whatever_their_names(self, tmp_path: Path, names: list[str]) -> None:
+        for name in names:
+            (tmp_path / name).write_text("{}")
         with pytest.raises(InputError, match=f"^{tmp_path}: holds files that are not a run's"):
-            RunFolder.create(tmp_path)
-        assert contents(tmp_path) == {"thesis.tex"}
+            RunFolder(tmp_path).refuse_foreign()
 
-    def test_a_file_is_refused(self, tmp_path: Path) -> None:
+    def test_a_run_is_ours_with_notes_in_it(self, earlier: RunFolder) -> None:
+        earlier.write_environment()
+        (earlier.path / "notes.txt").write_text("mine")
+        earlier.refuse_foreign()
+
+    def test_a_run_from_before_there_was_a_format_is_ours(self, earlier: RunFolder) -> None:
+        facts = {"versions": {"nodewise": "0.1.0"}, "embeddings": {"nodes": 3, "dimensions": 2}}
+        earlier.environment.write_text(json.dumps(facts))
+        with pytest.raises(InputError, match="not a run's"):
+            earlier.refuse_foreign()
+        earlier.embeddings.write_bytes(b"")
+        earlier.refuse_foreign()
+
+    @pytest.mark.parametrize(
+        "content", ["{", "[]", '{"versions": "1"}', '{"versions": {"node": "20"}}', '"nodewise-run"']
+    )
+    def test_another_environment_is_not_ours(self, earlier: RunFolder, content: str) -> None:
+        earlier.environment.write_text(content)
+        earlier.embeddings.write_bytes(b"")
+        assert not earlier.is_ours()
+
+    def test_a_file_and_a_link_to_nowhere_are_refused(self, tmp_path: Path) -> None:
         (tmp_path / "run").write_text("")
         with pytest.raises(InputError, match="run: is a file; name a folder"):
-            RunFolder.create(tmp_path / "run")
-
-    def test_a_path_below_a_file_is_refused(self, tmp_path: Path) -> None:
-        (tmp_path / "file").write_text("")
-        with pytest.raises(InputError, match="cannot make the run folder: Not a directory"):
-            RunFolder.create(tmp_path / "file" / "run")
+            RunFolder(tmp_path / "run").refuse_foreign()
+        (tmp_path / "link").symlink_to(tmp_path / "absent")
+        with pytest.raises(InputError, match="link: is a link to nowhere; name a folder"):
+            RunFolder(tmp_path / "link").refuse_foreign()
 
 
 class TestOpen:

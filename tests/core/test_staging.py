@@ -9,7 +9,7 @@ import pytest
 
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
-from nodewise.core.interrupt import Interrupted, Stopped
+from nodewise.core.interrupt import Interrupted, Stopped, exit_code
 from nodewise.core.staging import staged
 
 
@@ -32,8 +32,10 @@ def fail_after_writing(path: Path, failure: BaseException, *, checkpoint: bool =
 
 @pytest.fixture
 def earlier(tmp_path: Path) -> RunFolder:
-    run = RunFolder.create(tmp_path / "run")
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
     run.write_config(Settings(0.1))
+    run.write_environment()
     run.report.write_text("old page")
     return run
 
@@ -59,7 +61,7 @@ def test_a_failure_leaves_an_earlier_run_as_it_was(earlier: RunFolder) -> None:
     with pytest.raises(RuntimeError):
         fail_after_writing(earlier.path, RuntimeError())
     assert earlier.read_config(Settings) == Settings(0.1)
-    assert contents(earlier.path) == {"config.toml", "report.html"}
+    assert contents(earlier.path) == {"config.toml", "environment.json", "report.html"}
 
 
 def test_success_replaces_an_earlier_run_with_its_stale_page(earlier: RunFolder) -> None:
@@ -73,14 +75,14 @@ def test_success_replaces_an_earlier_run_with_its_stale_page(earlier: RunFolder)
 def test_a_block_that_writes_no_run_leaves_the_earlier_one(earlier: RunFolder) -> None:
     with staged(earlier.path):
         pass
-    assert contents(earlier.path) == {"config.toml", "report.html"}
+    assert contents(earlier.path) == {"config.toml", "environment.json", "report.html"}
 
 
 @pytest.mark.parametrize(("failure", "code"), [(KeyboardInterrupt(), 130), (Stopped(15), 143), (Stopped(1), 129)])
 def test_an_interruption_keeps_checkpoints_and_says_where(tmp_path: Path, failure: BaseException, code: int) -> None:
     with pytest.raises(Interrupted, match=r"kept in .*checkpoint-000000000007\.safetensors$") as caught:
         fail_after_writing(tmp_path / "run", failure, checkpoint=True)
-    assert caught.value.exit_code == code
+    assert exit_code(caught.value) == code
     assert contents(tmp_path / "run") == {".partial"}
     with staged(tmp_path / "run") as run:
         assert [path.read_bytes() for path in run.checkpoints()] == [b"learnt"]
@@ -148,12 +150,16 @@ class TestPlanted:
     def test_a_link_for_a_result_is_replaced(self, tmp_path: Path, mine: Path, name: str) -> None:
         run = RunFolder(tmp_path / "run")
         run.path.mkdir()
+        run.write_environment()
+        if name == run.environment.name:  # a link may lead to a marker too
+            run.environment.replace(mine / "letter.txt")
         (run.path / name).symlink_to(mine / "letter.txt")
+        before = (mine / "letter.txt").read_text()
         with staged(run.path) as work:
             for written in RunFolder.NAMES:
                 (work.path / written).write_text("new")
         assert not (run.path / name).is_symlink()
-        assert (mine / "letter.txt").read_text() == "dear"
+        assert (mine / "letter.txt").read_text() == before
 
     @pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint-000000000003.safetensors", "complete.json"])
     def test_a_link_in_the_hidden_folder_is_refused(self, tmp_path: Path, mine: Path, name: str) -> None:

@@ -1,7 +1,11 @@
 import pytest
 
+from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.encoders.encoder import EncoderSettings
+from nodewise.encoders.convolutions import GATSettings
+from nodewise.encoders.encoder import ENCODERS, EncoderSettings
+from nodewise.encoders.gcn import GCNSettings
+from nodewise.methods.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -18,11 +22,36 @@ from nodewise.encoders.encoder import EncoderSettings
 )
 def test_values_that_make_no_sense_are_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(InputError, match=rf"encoder\.{name}"):
-        EncoderSettings(**{name: value})  # type: ignore[arg-type]
+        GCNSettings(**{name: value})  # type: ignore[arg-type]
+    if name not in ("propagation", "teleport"):
+        with pytest.raises(InputError, match=rf"encoder\.{name}"):
+            GATSettings(**{name: value})  # type: ignore[arg-type]
+
+
+def test_the_encoders_that_come_along() -> None:
+    assert ENCODERS.names() == ("gat", "gcn", "gin", "sage")
+    assert all(ENCODERS[name].name == name for name in ENCODERS.names())
 
 
 @pytest.mark.parametrize("kind", ["gat", "sage", "gin"])
 def test_smoothing_is_for_the_convolutional_network_only(kind: str) -> None:
-    EncoderSettings(kind=kind)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=f"'gcn', not '{kind}'"):
-        EncoderSettings(kind=kind, propagation=2)  # type: ignore[arg-type]
+    EncoderSettings.named(kind)()
+    with pytest.raises(TypeError, match="propagation"):
+        EncoderSettings.named(kind)(propagation=2)
+    with pytest.raises(InputError, match=r"unknown key 'encoder\.propagation'; .*") as caught:
+        config.override(Settings(), [f"encoder.kind={kind}", "encoder.propagation=2"])
+    assert "did you mean 'encoder.propagation'" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["gat", "sage", "gin"])
+def test_settings_from_when_every_encoder_had_those_of_the_convolutional_network(kind: str) -> None:
+    written = {"kind": kind, "dimension": 8, "propagation": 0, "teleport": 0.1}
+    found = config.from_mapping(Settings, {"encoder": written}, "config.toml").encoder
+    assert found == EncoderSettings.named(kind)(dimension=8)
+
+
+def test_an_encoder_must_say_what_it_builds() -> None:
+    import torch
+
+    with pytest.raises(TypeError, match="define build"):
+        EncoderSettings().build(3, torch.tensor([0]))

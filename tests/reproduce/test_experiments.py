@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nodewise.methods.catalogue import METHODS
 from tests.reproduce.planted import CPU, SMALL, load, row, small_setup
 
 from nodewise.core.errors import InputError
-from nodewise.methods.catalogue import METHODS
 from nodewise.reproduce import datasets, figure, inductive, parameters, strategies, table2, tables
 from nodewise.reproduce.experiments import EXPERIMENTS
 from nodewise.reproduce.paper_values import DATASETS, OURS, PLAIN, TABLE2
@@ -158,9 +158,10 @@ def test_strategies_are_paired_with_all(tmp_path: Path) -> None:
 
 
 OWN = """
-from nodewise.sampling.pairs import PairSets, Strategy
+from nodewise.sampling.pairs import PairSets
+from nodewise.sampling.strategy import Strategy
 class Middle(Strategy):
-    def __call__(self, candidates):
+    def choose(self, candidates):
         return PairSets((candidates.scores < candidates.scores.mean()) & ~candidates.own)
 """
 
@@ -204,8 +205,8 @@ def test_ones_own_class_is_refused_before_anything_is_measured(tmp_path: Path, o
         ("", "has no strategy 'Middle'"),
         ("Middle = 3", "not a class derived from"),
         (
-            OWN + "    def __init__(self, settings): 1 / 0",
-            r"failed at mine_nodewise_test.py, line 6: ZeroDivisionError",
+            OWN + "    def __post_init__(self): 1 / 0",
+            r"mine_nodewise_test:Middle failed at mine_nodewise_test.py, line 7: ZeroDivisionError",
         ),
     ):
         sys.modules.pop(own.stem, None)

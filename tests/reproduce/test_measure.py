@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from nodewise.methods.catalogue import METHODS, Card
 from tests.reproduce.planted import CPU, SMALL, load
 
 from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Graph
-from nodewise.methods.catalogue import METHODS, Card
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.reproduce import oracle
 from nodewise.reproduce.accuracy import CLASSIFIER_PROTOCOL, measure_accuracy, measure_inductive
@@ -133,7 +133,7 @@ def test_looking_at_a_strategy_changes_nothing() -> None:
 
 
 def test_all_negatives_collide_as_often_as_classes_meet() -> None:
-    settings = replace(SMALL, sampling=replace(SMALL.sampling, strategy="all"))
+    settings = replace(SMALL, sampling=AllInBatch())
     (found,) = measure_strategy(Task("strategy", "all", "citeseer", "nodewise", settings), GRAPH, [0], CPU)
     assert found["same_class_before"] == found["same_class_after"]
     assert found["same_class_after"] == pytest.approx(found["same_class_weight"], abs=2e-4)

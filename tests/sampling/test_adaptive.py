@@ -6,20 +6,20 @@ from tests.sampling.test_strategy import TOPOLOGY, candidates
 
 from nodewise.core import rng
 from nodewise.core.errors import InputError
-from nodewise.sampling.adaptive import AdaptiveSampler
+from nodewise.sampling.adaptive import AdaptiveSampler, CollisionSettings
 from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.discriminators import log_ratio
 from nodewise.sampling.dpp import DppSettings, sample_negatives
 from nodewise.sampling.mixup import mixup
 from nodewise.sampling.neighbourhood import near_pairs
 from nodewise.sampling.pairs import PairSets
-from nodewise.sampling.settings import CollisionSettings, SamplingSettings
+from nodewise.sampling.strategy import Sampler
 
-OFF = SamplingSettings(collision=False, dpp=False, weights=False)
+OFF = AdaptiveSampler(collision=False, dpp=False, weights=False)
 
 
 def choose(**switches: object) -> PairSets:
-    return AdaptiveSampler(replace(OFF, **switches))(candidates())  # type: ignore[arg-type]
+    return replace(OFF, **switches).choose(candidates())  # type: ignore[arg-type]
 
 
 def test_all_switches_off_is_the_plain_loss() -> None:
@@ -59,9 +59,9 @@ def test_collision_sees_descriptions_as_it_would_see_their_vectors(hidden: int) 
     drawn = torch.randint(0, 4, (2, TOPOLOGY.num_nodes, 6), generator=torch.Generator().manual_seed(1))
     everyone = Descriptions.numbered(drawn + 5 * torch.arange(6), 30)
     seen, members = everyone.of(batch.key_nodes), everyone.of(torch.stack([batch.query_nodes] * 2, dim=-1))
-    sampler = AdaptiveSampler(replace(OFF, collision=True, class_collision=CollisionSettings(hidden=hidden, alpha=1.1)))
-    found = sampler(replace(batch, seen=seen, members=members))
-    expected = sampler(replace(batch, seen=seen.dense(), members=members.dense()))
+    sampler = replace(OFF, collision=True, class_collision=CollisionSettings(hidden=hidden, alpha=1.1))
+    found = sampler.choose(replace(batch, seen=seen, members=members))
+    expected = sampler.choose(replace(batch, seen=seen.dense(), members=members.dense()))
     assert 0 < expected.statistics["moved"].max() < 1
     assert torch.equal(found.negatives, expected.negatives)
     assert torch.equal(found.positives, expected.positives)
@@ -114,16 +114,43 @@ def test_neighbours_stay_out_when_asked() -> None:
 
 
 def test_diagnosis_names_rank_and_gap() -> None:
-    sampler = AdaptiveSampler(replace(OFF, dpp=True))
+    sampler = Sampler(replace(OFF, dpp=True))
     batch = candidates()
     numbers = sampler.diagnose(batch, sampler(batch))
     assert set(numbers) == {"effective_rank", "logdet_gap"}
     assert (numbers["effective_rank"] > 1).all()
     assert (numbers["effective_rank"] <= 12 + 1e-6).all()
-    assert AdaptiveSampler(OFF).diagnose(batch, sampler(batch)) == {}
+    assert OFF.diagnose(batch, sampler(batch)) == {}
 
 
 def test_missing_evidence_is_refused() -> None:
     batch = replace(candidates(), seen=None)
     with pytest.raises(ValueError, match=r"needs Candidates\.seen"):
-        AdaptiveSampler(replace(OFF, collision=True))(batch)
+        replace(OFF, collision=True).choose(batch)
+
+
+def test_evidence_is_asked_for_only_where_collisions_are_removed() -> None:
+    assert OFF.evidence == "none"
+    for kind in ("embedding", "consensus"):
+        chosen = CollisionSettings(evidence=kind, hops=2, neighbors=3, clusterings=5)
+        sampler = replace(OFF, collision=True, class_collision=chosen)
+        assert sampler.evidence == kind
+        assert sampler.evidence_settings is chosen
+
+
+@pytest.mark.parametrize(
+    ("changes", "static"),
+    [
+        ({}, True),
+        ({"collision": True}, True),
+        ({"collision": True, "class_collision": CollisionSettings(hops=2)}, False),
+        ({"near_negatives": False, "class_collision": CollisionSettings(hops=2)}, False),
+        ({"class_collision": CollisionSettings(hops=2)}, True),
+        ({"dpp": True, "diversity": DppSettings(law="literal")}, True),
+        ({"dpp": True, "diversity": DppSettings(law="per_node")}, False),
+        ({"dpp": True, "diversity": DppSettings(size=5.0)}, False),
+        ({"diversity": DppSettings(law="per_node")}, True),
+    ],
+)
+def test_shapes_are_static_unless_something_in_use_has_others(changes: dict[str, object], static: bool) -> None:
+    assert replace(OFF, **changes).static is static  # type: ignore[arg-type]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from nodewise.sampling.settings import SamplingSettings
 from tests.sampling.test_strategy import candidates
 
 from nodewise.core.errors import InputError
 from nodewise.sampling.pairs import Strategy
-from nodewise.sampling.settings import SamplingSettings
 from nodewise.sampling.strategy import STRATEGIES, build_strategy, source_hash
 
 NAME = "own_nodewise_test"

@@ -1,7 +1,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,7 @@ from tests.training.test_step import EXPLODING, GRAPH, learner
 
 from nodewise.core.errors import NodewiseError
 from nodewise.sampling.oracle import Oracle
+from nodewise.sampling.strategy import Sampler
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.step import Learner
 
@@ -135,14 +136,15 @@ def test_held_out_nodes_only_where_early_stopping_needs_them() -> None:
     def nodes_seen(*changes: str) -> set[int]:
         one = learner(*changes, "training.steps=40", "sampling.dpp=false", "sampling.collision=false", seeds=[5])
         seen: set[int] = set()
-        strategy = one.strategy
+        strategy = one.sampler.strategy
 
         class Spy(type(strategy)):  # type: ignore[misc]
-            def __call__(self, candidates):  # type: ignore[no-untyped-def]
+            def choose(self, candidates):  # type: ignore[no-untyped-def]
                 seen.update(candidates.query_nodes.flatten().tolist())
-                return super().__call__(candidates)
+                return super().choose(candidates)
 
-        train(replace(one, strategy=Spy(strategy.settings)))
+        spy = Spy(**{item.name: getattr(strategy, item.name) for item in fields(strategy)})
+        train(replace(one, sampler=Sampler(spy)))
         return seen
 
     assert nodes_seen() == set(range(80))
@@ -151,9 +153,9 @@ def test_held_out_nodes_only_where_early_stopping_needs_them() -> None:
 
 def test_a_strategy_may_be_handed_over() -> None:
     settings = learner("sampling.collision=true").settings
-    oracle = Oracle(settings.sampling, torch.arange(80) % 2)
+    oracle = Oracle(torch.arange(80) % 2)
     one = prepare(GRAPH, settings, [5], torch.device("cpu"), oracle)
-    assert one.strategy is oracle
+    assert one.sampler.strategy is oracle
     assert one.consensus is None
     lines: list[dict[str, Any]] = []
     train(

@@ -26,12 +26,13 @@ from nodewise.cli.common import (
     examples,
     load_settings,
     print_json,
+    print_line,
     read_vectors,
-    refuse_overwriting,
     use_threads,
 )
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
+from nodewise.cli.outputs import check_file
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
 from nodewise.methods.catalogue import find
@@ -85,7 +86,7 @@ def classify(
     """
     if output.suffix.lower() not in (".parquet", ".csv"):
         raise InputError(f"{output}: the format is not clear; let the name end in .parquet or .csv")
-    refuse_overwriting(output, run_or_graph, features, labels, config)
+    check_file(output, run_or_graph, features, labels, config, run=None if method else run_or_graph)
     if method is None:
         given = {"--features": features, "--config": config, "--set": set, "--threads": threads}
         for option in (name for name, value in given.items() if value):
@@ -111,9 +112,9 @@ def classify(
         print_json({"labels": str(output), "method": method, **counts, "test_accuracy": found.accuracy})
         return
     held = f" and validated on {val:,}" if val else ""
-    print(f"{len(names):,} labels, learnt by {method} from {train:,} labelled nodes{held}, are in {output}")
+    print_line(f"{len(names):,} labels, learnt by {method} from {train:,} labelled nodes{held}, are in {output}")
     if found.accuracy is not None:
-        print(f"{100 * found.accuracy:.1f}% of the {test:,} test nodes, whose labels were hidden, are right")
+        print_line(f"{100 * found.accuracy:.1f}% of the {test:,} test nodes, whose labels were hidden, are right")
 
 
 def _by_vectors(run: Path, output: Path, labels: Path | None, tables: TableColumns, json: bool) -> None:
@@ -134,7 +135,7 @@ def _by_vectors(run: Path, output: Path, labels: Path | None, tables: TableColum
         counts = {"labelled": labelled, "classified": unlabelled, "classes": _counts(names)}
         print_json({"labels": str(output), **counts})
     else:
-        print(f"{unlabelled:,} labels, learnt from {labelled:,} labelled nodes, are in {output}")
+        print_line(f"{unlabelled:,} labels, learnt from {labelled:,} labelled nodes, are in {output}")
 
 
 def _counts(names: list[str | int]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import typer
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.core.jsonable import to_json
+from nodewise.core.terminal import printable, tell
 
 if TYPE_CHECKING:
     from nodewise.vectors.embeddings import Embeddings
@@ -137,17 +139,10 @@ def use_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def refuse_overwriting(output: Path, *inputs: Path | str | None) -> None:
-    """Refuse to write a result over one of the files it is made from."""
-    for given in inputs:
-        if given is not None and output.exists() and Path(given).exists() and output.samefile(given):
-            raise InputError(f"{output}: is one of the inputs; give the output another name")
-
-
 def say(message: str, quiet: bool = False) -> None:
     """Print a line for the person at the terminal, on stderr, so that stdout holds results only."""
     if not quiet:
-        print(f"nodewise: {message}", file=sys.stderr)
+        tell(message)
 
 
 def first_line(thing: object) -> str:
@@ -157,7 +152,17 @@ def first_line(thing: object) -> str:
 
 def print_json(value: object) -> None:
     """Print a result as JSON on stdout."""
-    print(to_json(value, indent=2))
+    text = to_json(value, indent=2)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:  # JSON has its own way to spell out what the stream cannot take
+        text = json.dumps(json.loads(text), indent=2)
+    print(text)
+
+
+def print_line(text: str) -> None:
+    """Print a line on stdout."""
+    print(printable(text))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -167,17 +172,17 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     from rich.table import Column, Table
     from rich.text import Text
 
-    # Text throughout: a user's id or file name may look like rich's markup.
+    # Text throughout: a user's id or file name may look like rich's markup, or drive the terminal.
     table = Table(
-        *(Column(Text(name)) for name in columns),
-        title=Text(title, "table.title"),
+        *(Column(Text(printable(name))) for name in columns),
+        title=Text(printable(title), "table.title"),
         title_justify="left",
         box=box.SIMPLE,
         show_header=bool(columns),
         pad_edge=False,
     )
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     # Piped output is for programs and files: not to be cut at the width of a terminal that is not there.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     with console.capture() as drawn:

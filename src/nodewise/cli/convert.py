@@ -22,6 +22,7 @@ from nodewise.cli.common import (
     TableColumns,
     examples,
     print_json,
+    print_line,
     say,
 )
 from nodewise.cli.graphs import GraphSource, load_graph
@@ -88,7 +89,9 @@ def convert(
     if json:
         print_json(facts)
     else:
-        print(f"{facts['nodes']:,} nodes and {facts['edges']:,} edges are in {output} ({facts['bytes'] / 1e6:,.1f} MB)")
+        print_line(
+            f"{facts['nodes']:,} nodes and {facts['edges']:,} edges are in {output} ({facts['bytes'] / 1e6:,.1f} MB)"
+        )
 
 
 def parse_size(text: str) -> int:

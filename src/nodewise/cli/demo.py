@@ -18,6 +18,7 @@ from nodewise.cli.common import (
     examples,
     load_settings,
     print_json,
+    print_line,
 )
 from nodewise.cli.embed import summarise, train
 from nodewise.cli.evaluate import print_reports, score, to_dict
@@ -25,6 +26,7 @@ from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.report import write_report
 from nodewise.core.folder import RunFolder
 from nodewise.core.staging import staged
+from nodewise.core.terminal import printable
 from nodewise.methods.catalogue import find
 
 if TYPE_CHECKING:
@@ -73,10 +75,10 @@ def demo(
         evaluations = {"evaluation": to_dict(headline), "evaluation_sklearn": to_dict(familiar)}
         print_json(summarise(RunFolder(output)) | evaluations | {"report": str(page)})
     else:
-        print(f"Learnt a vector for each of {graph.num_nodes:,} papers, without a single label.")
+        print_line(f"Learnt a vector for each of {graph.num_nodes:,} papers, without a single label.")
         print_reports(headline)
-        print(f"accuracy by scikit-learn's logistic regression: {_accuracies(familiar)}")
-        print(_NEXT.format(run=output, page=page))
+        print_line(f"accuracy by scikit-learn's logistic regression: {_accuracies(familiar)}")
+        print(_NEXT.format(run=printable(output), page=printable(page)))
 
 
 def _accuracies(reports: Sequence[Report]) -> str:

@@ -27,11 +27,13 @@ from nodewise.cli.common import (
     examples,
     load_settings,
     print_json,
+    print_line,
     say,
     use_threads,
 )
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
+from nodewise.cli.outputs import check_run
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.core.staging import staged
@@ -97,6 +99,7 @@ def embed(
     Interrupted by Ctrl-C or SIGTERM, training finishes its step and saves; the same command with --resume goes on.
     """
     card = find(method, with_labels=False)
+    check_run(output, graph, features, labels, config)
     use_threads(threads)
     source = GraphSource(graph, features, labels, data_dir, edges, tables)
     estimator = card.load()
@@ -130,7 +133,7 @@ def embed(
         print_json(summary)
     else:
         size = f"{summary['nodes']:,} vectors of {summary['dimensions']} numbers"
-        print(f"{size} are in {summary['embeddings']}")
+        print_line(f"{size} are in {summary['embeddings']}")
 
 
 def _training_options(
@@ -203,7 +206,7 @@ def train(
     model = card.load()(settings=settings, seed=seed, device=device)
     model.fit(unlabelled(graph), run=run, progress=for_terminal(quiet), **options)
     _say_if_few_had_negatives(run, quiet)
-    model.save(run.path)
+    model.write(run)
     nodes, dimensions = model.embeddings_.vectors.shape
     run.write_environment(
         method=card.name,

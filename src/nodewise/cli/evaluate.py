@@ -21,6 +21,7 @@ from nodewise.cli.common import (
     TableColumns,
     examples,
     print_json,
+    print_line,
     print_table,
     say,
 )
@@ -177,7 +178,7 @@ def print_reports(reports: Sequence[Report]) -> None:
     rows = [tuple(_cells(report.name, report.scores, columns)) for report in reports]
     title = f"{reports[-1].dataset or 'scores'}, in percent"
     print_table(title, ("", "accuracy", "std", "n", *columns.values()), rows)
-    print(reports[-1].protocol)
+    print_line(reports[-1].protocol)
     if "link_auc" in measured:
         print("link AUC: edges of the graph, which training saw, against as many pairs without an edge")
     if "oracle_accuracy" in measured:

@@ -33,8 +33,9 @@ from nodewise.cli import (
     transform,
     tune,
 )
-from nodewise.core.errors import NodewiseError
+from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code, stopped_by_exception
+from nodewise.core.terminal import open_streams, silence, tell
 from nodewise.core.threads import spin_briefly
 
 app = typer.Typer(
@@ -82,6 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        _refuse_undecodable(given)
         command = typer.main.get_command(app)
         with command.make_context("nodewise", given) as context:
             command.invoke(context)
@@ -90,18 +92,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done.exit_code
     except Interrupted as stop:
         again = shlex.join(["nodewise", *given, *(() if "--resume" in given else ("--resume",))])
-        return _fail(f"{stop}; go on with: {again}", stop.exit_code)
+        return _fail(f"{stop}; go on with: {again}", exit_code(stop))
     except KeyboardInterrupt as stop:
-        return _fail("interrupted", exit_code(stop))
+        return _fail(str(stop) or "interrupted", exit_code(stop))
     except typer.Abort:
         return _fail("interrupted", exit_code(Stopped()))
     except BrokenPipeError:
         # Whoever read our output has had enough. Nothing more may be flushed to them at exit.
-        _print_no_more()
+        silence(sys.stdout)
         return 0
     except OSError as error:
         # What reads and writes files explains its own errors; this is the system's, such as a full disk behind stdout.
-        _print_no_more()
+        silence(sys.stdout)
         return _fail(f"the system refused: {error}", 2)
     except NodewiseError as error:
         return _fail(str(error), error.exit_code)
@@ -116,25 +118,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _print_no_more() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _refuse_undecodable(arguments: Sequence[str]) -> None:
+    """Refuse names that not every library can open, rather than find that out after the work."""
+    for argument in arguments:
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            raise InputError(f"{argument!r} is not UTF-8; rename the file (or set PYTHONUTF8=1 if the name is UTF-8)")
 
 
 def _fail(message: str, code: int) -> int:
     if os.environ.get("NODEWISE_DEBUG") == "1":
         traceback.print_exc()
-    print(f"nodewise: error: {_one_line(message)}", file=sys.stderr)
+    tell(f"error: {message}")
     return code
-
-
-def _one_line(message: str) -> str:
-    # Messages quote what was seen in files, and a file may hold line breaks and terminal control sequences.
-    joined = " ".join(part.strip() for part in message.splitlines())
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in joined)
 
 
 def run() -> None:
     """Run the command line of this process and exit."""
+    open_streams()
     spin_briefly()
     with stopped_by_exception():
         code = main()

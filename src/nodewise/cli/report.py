@@ -20,11 +20,12 @@ from nodewise.cli.common import (
     TableColumns,
     examples,
     print_json,
-    refuse_overwriting,
+    print_line,
     say,
 )
 from nodewise.cli.graphs import GraphSource
 from nodewise.cli.groups import grouped
+from nodewise.cli.outputs import check_file
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.core.suggest import did_you_mean
@@ -98,7 +99,7 @@ def report(
     if json:
         print_json({"report": str(page), "bytes": page.stat().st_size})
     else:
-        print(f"the page is {page}; open it in a browser")
+        print_line(f"the page is {page}; open it in a browser")
 
 
 def write_report(
@@ -125,9 +126,8 @@ def write_report(
         raise InputError(f"unknown projection {projection!r}{did_you_mean(projection, PROJECTIONS)}")
     folder = RunFolder.open(run)
     page = output or folder.report
-    refuse_overwriting(page, labels_file, attributes_file, *((source.graph, source.features) if source else ()))
-    if not page.parent.is_dir():  # told before anything takes time
-        raise InputError(f"cannot write {page}: the folder {page.parent} does not exist; create it first")
+    inputs = (labels_file, attributes_file, *((source.graph, source.features) if source else ()))
+    check_file(page, *inputs, run=run, page=folder.report)
     subject = read_subject(
         folder,
         source,

@@ -112,6 +112,15 @@ def recorded_graph(path: Path) -> dict[str, Any]:
     return found
 
 
+def recorded_files(path: Path) -> list[Path]:
+    """Return the files that a run says it was made from; none if it does not say."""
+    try:
+        source = recorded_graph(path).get("source", {})
+    except InputError:
+        return []
+    return [Path(source[name]) for name in ("graph", "features", "labels") if _is_source(source) and name in source]
+
+
 def _is_source(record: Any) -> bool:
     """Tell whether a record, which anybody may have written, is one of `GraphSource.record`."""
     if not isinstance(record, dict) or not isinstance(record.get("graph"), str):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
 from nodewise.core.jsonable import json_object
+from nodewise.core.lock import LOCK, FolderLock
 
 CHOSEN_BY = {
     "validation": "validation accuracy (mvgrl probe)",
@@ -20,26 +23,40 @@ CHOSEN_BY = {
 _IDENTITY = "search.json"
 
 
-def claim(folder: Path, identity: dict[str, Any]) -> None:
-    """Make the folder this search's own, or find that it is; trials of different searches must not mix."""
+@contextmanager
+def claimed(folder: Path, identity: dict[str, Any]) -> Iterator[None]:
+    """Make the folder this search's own, or find that it is; trials of different searches must not mix.
+
+    While the block runs, no other process may enter one of the same folder.
+    """
     path = folder / _IDENTITY
     try:
-        occupied = folder.exists() and any(folder.iterdir())
-        earlier = json_object(path.read_bytes(), str(path)) if occupied and path.is_file() else None
+        earlier = _earlier(folder, identity)
         folder.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(folder, what="this search")
     except OSError as error:
         raise InputError(f"{folder}: cannot be the folder of a search: {error.strerror}") from None
-    if earlier is None:
-        if occupied:
-            raise InputError(f"{folder}: holds files that are not a search's; name a new or empty folder")
-        with atomic_write(path) as temporary:
-            temporary.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
-        return
+    with lock:
+        if not earlier:
+            with atomic_write(path) as temporary:
+                temporary.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+        yield
+
+
+def _earlier(folder: Path, identity: dict[str, Any]) -> bool:
+    """Tell whether this very search was begun there before; refuse a folder that holds anything else."""
+    path = folder / _IDENTITY
+    if not folder.exists() or not {entry.name for entry in folder.iterdir()} - {LOCK}:
+        return False
+    if not path.is_file():
+        raise InputError(f"{folder}: holds files that are not a search's; name a new or empty folder")
+    earlier = json_object(path.read_bytes(), str(path))
     for name, value in identity.items():
         if earlier.get(name) != value:
             raise InputError(
                 f"{folder}: holds a search with {name} {earlier.get(name)!r}, not {value!r}; name another folder"
             )
+    return True
 
 
 def write_best(folder: Path, variant: str, graph: str, objective: str) -> dict[str, Any] | None:

@@ -22,11 +22,12 @@ from nodewise.cli.common import (
     TableColumns,
     examples,
     print_json,
-    refuse_overwriting,
+    print_line,
     say,
 )
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
+from nodewise.cli.outputs import check_file, refuse_inputs
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
 
@@ -92,7 +93,9 @@ def transform(
         raise InputError("--nodes and --new exclude each other; give one of them")
     if launched() and not shards:
         raise InputError("several processes can only embed into shards; add --shards, or start it without torchrun")
-    refuse_overwriting(output, graph, features, nodes)
+    refuse_inputs(output, graph, features, nodes)
+    if not shards:
+        check_file(output, run=run)
     if not shards and output.suffix.lower() not in ("", ".parquet"):
         raise InputError(f"{output}: vectors are written as Parquet; let the name end in .parquet")
     by_parts = hasattr(method, "transform_to_shards")
@@ -121,7 +124,7 @@ def transform(
         print_json({"embeddings": str(output), **facts})
     else:
         speed = f", {facts['nodes_per_second']:,.0f} nodes a second" if shards else ""
-        print(f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers are in {output}{speed}")
+        print_line(f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers are in {output}{speed}")
 
 
 def _require_same_order(features: Path, tables: TableColumns, run: RunFolder) -> None:

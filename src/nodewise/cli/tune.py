@@ -32,7 +32,7 @@ from nodewise.cli.common import (
 )
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
-from nodewise.cli.search_folder import CHOSEN_BY, claim, write_best
+from nodewise.cli.search_folder import CHOSEN_BY, claimed, write_best
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
@@ -131,7 +131,6 @@ def tune(
         "seed": seed,
     }
     common: dict[str, Any] = {"objective": objective, "variants": chosen, "device": choose_device(device)}
-    claim(output, identity)
     limit = math.inf if minutes is None else 60 * minutes
     stages = (
         partial(
@@ -146,9 +145,10 @@ def tune(
         ),
         partial(confirm, data, output, until=began + limit),
     )
-    for stage in stages:
-        run_shares(partial(stage, **common), workers, for_terminal(quiet))
-    best = {variant: write_best(output, variant, data.name, objective) for variant in chosen}
+    with claimed(output, identity):
+        for stage in stages:
+            run_shares(partial(stage, **common), workers, for_terminal(quiet))
+        best = {variant: write_best(output, variant, data.name, objective) for variant in chosen}
     for variant in chosen:
         if best[variant] is None:
             say(f"no {variant} trial was confirmed in time; the same command goes on from here", quiet)

@@ -36,7 +36,7 @@ from typing import (
 
 from nodewise.core.errors import InputError
 from nodewise.core.filetext import FileText
-from nodewise.core.registry import Registry
+from nodewise.core.registry import Registry, failure
 from nodewise.core.suggest import did_you_mean
 
 T = TypeVar("T")
@@ -90,6 +90,11 @@ class Unloaded:
         self.kind.registry[self.name]
         raise AssertionError("a file's own name is always refused")
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # copy and pickle ask what there is; everybody else wants the part itself
+            raise AttributeError(name)
+        self.load()
+
 
 _NONE = "none"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -126,7 +131,8 @@ def load_toml(cls: type[T], path: str | Path) -> T:
 def override(settings: T, assignments: Iterable[str], source: str = "--set") -> T:
     """Return a copy of `settings` with assignments such as ``"sampling.alpha=0.9"`` applied, all at once.
 
-    The value is read as TOML; what is not TOML is a bare string, so ``encoder.readout=mean`` needs no quotes.
+    The value is read as TOML; what is not TOML is a bare string, so ``encoder.readout=mean`` needs no quotes. Of a
+    section, such as ``training={steps=1}``, only what is named changes.
     """
     changes: dict[tuple[str, ...], Any] = {}
     for assignment in assignments:
@@ -153,7 +159,7 @@ def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) ->
             if getattr(section.get(path[-1]), "name", None) == value:
                 continue
             section.clear()
-        section[path[-1]] = value
+        section[path[-1]] = _merged(section.get(path[-1]), value)
     return _build(type(settings), mapping, source)
 
 
@@ -289,7 +295,7 @@ def _section(cls: type[T], mapping: object, key: str, root: type[object]) -> T:
     given: dict[str, Any] = {earlier.get(str(name), str(name)): value for name, value in mapping.items()}
     for name in given:
         if name not in known:
-            raise InputError(f"unknown key {_quoted(prefix + name)}{_suggest(prefix, name, list(known), root)}")
+            raise InputError(f"unknown key {_quoted(prefix + name)}{_suggest(prefix, name, cls, root)}")
     kinds = get_type_hints(cls)
     values = {}
     for name, item in known.items():
@@ -302,14 +308,20 @@ def _section(cls: type[T], mapping: object, key: str, root: type[object]) -> T:
     except InputError as error:
         # The class knows its own fields, not which section of the settings it is.
         raise InputError(f"{error}" if str(error).startswith(key) else f"[{key}] {error}") from None
+    except Exception as error:
+        if cls.__module__.startswith("nodewise."):
+            raise
+        raise InputError(f"{cls.__module__}:{cls.__qualname__} {failure(cls, error)}") from error
 
 
-def _suggest(prefix: str, name: str, siblings: list[str], root: type[object]) -> str:
-    # A right name in the wrong place is the likelier mistake; only then is it a misspelling.
-    elsewhere = [key for key in keys(root) if key.rpartition(".")[2] == name]
+def _suggest(prefix: str, name: str, cls: type[object], root: type[object]) -> str:
+    # A right name in the wrong place is the likelier mistake; only then is it a misspelling. A section that is a part
+    # has the keys of the class chosen, not those of the default.
+    beyond = (key for key in keys(root) if not prefix or not key.startswith(prefix))
+    elsewhere = [key for key in (*keys(cls, prefix), *beyond) if key.rpartition(".")[2] == name]
     if elsewhere:
         return f"; did you mean '{elsewhere[0]}'?"
-    return did_you_mean(prefix + name, (prefix + sibling for sibling in siblings))
+    return did_you_mean(prefix + name, (prefix + item.name for item in _fields(cls)))
 
 
 def _value(kind: Any, value: Any, key: str, root: type[object]) -> Any:
@@ -406,6 +418,13 @@ def _parse_value(text: str) -> Any:
         return text
     # A line break in the text could smuggle in more keys.
     return parsed["value"] if list(parsed) == ["value"] else text
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """Return the new value, which leaves out of a section what it does not change."""
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        return new
+    return old | {name: _merged(old.get(name), value) for name, value in new.items()}
 
 
 def _toml_lines(mapping: Mapping[str, Any], prefix: str) -> Iterator[str]:

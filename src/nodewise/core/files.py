@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -19,12 +20,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     A symbolic link of that name is replaced, and what it points to is left alone: the folder may be a stranger's, and
     the link planted there to have a file of ours overwritten.
     """
+    check_output(path)
     target = Path(path)
     # Not tempfile: its files are private to their owner, whereas results should follow the user's umask.
-    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
-        if target.is_dir():
-            raise InputError(f"cannot write {path}: it is a folder; give the name of a file")
         temporary.touch(exist_ok=False)
         yield temporary
         flush_to_disk(temporary)
@@ -35,6 +35,37 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Refuse a path where no regular file can be written, or where what is there is not one; cheap, so done early."""
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise InputError(f"cannot write {path}: it is a folder; give the name of a file")
+        if target.is_symlink() and not target.exists():
+            raise InputError(f"cannot write {path}: it is a link to nowhere; remove it, or give another name")
+        if target.exists() and not target.is_file():
+            raise InputError(f"cannot write {path}: it is a device or a pipe; give the name of a file")
+        target.parent.stat()
+        own = os.access in os.supports_effective_ids
+        if not os.access(target.parent, os.W_OK | os.X_OK, effective_ids=own):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {_reason(error, target.parent)}") from error
+
+
+def refuse_planted(folder: Path) -> None:
+    """Refuse a hidden folder that is a link or holds one: files are emptied and removed there, a stranger's choice."""
+    try:
+        strange = folder.is_symlink() or (folder.exists() and not folder.is_dir())
+        if not strange and folder.exists():
+            entries = (entry for entry in folder.iterdir() if os.path.lexists(entry))  # not gone meanwhile
+            strange = any(entry.is_symlink() or not entry.is_file() for entry in entries)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
+    if strange:
+        raise InputError(f"{folder}: holds links or folders, which are not ours; remove it, or name another folder")
 
 
 def flush_to_disk(path: Path) -> None:

@@ -18,6 +18,8 @@ from nodewise.core.lock import LOCK
 T = TypeVar("T")
 
 _CHECKPOINT = "checkpoint-"
+_FORMAT = "nodewise-run"
+_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -93,31 +95,40 @@ class RunFolder:
             raise InputError(f"{path}: not a run folder: it has no {run.config.name}")
         return run
 
-    @classmethod
-    def create(cls, path: str | Path) -> RunFolder:
-        """Make the folder, or take over an empty one or an earlier run's, whose files are removed."""
-        run = cls(Path(path))
-        run.refuse_foreign()
-        try:
-            run.path.mkdir(parents=True, exist_ok=True)
-            for name in cls.NAMES:
-                (run.path / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise InputError(f"{path}: cannot make the run folder: {error.strerror}") from None
-        return run
-
     def refuse_foreign(self) -> None:
-        """Refuse a path that is a file, or a folder with other things than a run in it."""
-        if not self.path.exists():
-            return
-        if not self.path.is_dir():
-            raise InputError(f"{self.path}: is a file; name a folder for the run")
+        """Refuse a path that is a file, or a folder with anything in it that is not known to be a run of ours."""
         try:
-            foreign = {entry.name for entry in self.path.iterdir()} - {*self.NAMES, self.partial.name, LOCK}
+            if not os.path.lexists(self.path):
+                return
+            if not self.path.is_dir():
+                kind = "is a file" if self.path.exists() else "is a link to nowhere"
+                raise InputError(f"{self.path}: {kind}; name a folder for the run")
+            found = {entry.name for entry in self.path.iterdir()} - {self.partial.name, LOCK}
         except OSError as error:
             raise InputError(f"{self.path}: cannot read the folder: {error.strerror}") from None
-        if foreign and not self.config.is_file() and not RunFolder(self.partial).complete.is_file():
+        if found and not self.is_ours() and not RunFolder(self.partial)._is_complete():
             raise InputError(f"{self.path}: holds files that are not a run's; name a new or empty folder")
+
+    def is_ours(self) -> bool:
+        """Tell whether nodewise wrote the run, and not somebody else files of the same names: it may be replaced."""
+        try:
+            about = self.read_environment() if self.environment.is_file() else {}
+        except InputError:
+            return False
+        if about.get("format") == _FORMAT:
+            return True
+        # Runs from before there was a format say this much.
+        versions, vectors = about.get("versions"), about.get("embeddings")
+        known = isinstance(versions, dict) and "nodewise" in versions and isinstance(vectors, dict)
+        return known and self.config.is_file() and self.embeddings.is_file()
+
+    def _is_complete(self) -> bool:
+        """Tell whether this is a hidden folder whose run is complete, so that its files are about to move up."""
+        try:
+            files = json_object(_content(self.complete), "").get("files") if self.complete.is_file() else None
+        except InputError:
+            return False
+        return isinstance(files, list) and set(map(str, files)) <= {*self.NAMES}
 
     def checkpoints(self) -> list[Path]:
         """Return the checkpoints in the folder, the newest last."""
@@ -143,9 +154,10 @@ class RunFolder:
         return config.load_toml(cls, self.config)
 
     def write_environment(self, **facts: object) -> None:
-        """Write what `environment` collects now, and further facts about the run."""
+        """Write what `environment` collects now, further facts about the run, and that it is one."""
+        about = {"format": _FORMAT, "version": _VERSION, **environment(), **facts}
         with atomic_write(self.environment) as temporary:
-            temporary.write_text(to_json({**environment(), **facts}, indent=2) + "\n", encoding="utf-8")
+            temporary.write_text(to_json(about, indent=2) + "\n", encoding="utf-8")
 
     def read_environment(self) -> dict[str, Any]:
         """Return what was written about the run; nothing if nothing was."""

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from nodewise.core.errors import NodewiseError
-
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -26,12 +24,12 @@ class Stopped(KeyboardInterrupt):
         self.number = int(number)
 
 
-class Paused(NodewiseError):
-    """Stopped by a signal, with something kept to go on from; exits as a shell would report the signal."""
+class Paused(Stopped):
+    """Stopped by a signal, with something kept to go on from."""
 
     def __init__(self, message: str, cause: KeyboardInterrupt) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code(cause)
+        super().__init__(exit_code(cause) - 128)
+        self.args = (message,)
 
 
 class Interrupted(Paused):

@@ -12,7 +12,9 @@ from nodewise.core.errors import InputError
 
 def to_json(value: object, indent: int | None = None) -> str:
     """Return `value` as JSON; numbers of numpy and torch are plain numbers, NaN and infinities are null."""
-    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    # Names of files that are not UTF-8 hold lone surrogates; spelt out, these are JSON and come back as they were.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def json_object(data: bytes | str, source: str) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from nodewise.core.terminal import tell
+
 if TYPE_CHECKING:
     import rich.progress
 
@@ -122,7 +124,7 @@ class _LineStage:
         parts = [f"{self._done:,}" if self._total is None else f"{self._done:,} of {self._total:,}", _speed(speed)]
         if self._total is not None and speed:
             parts.append(f"{duration((self._total - self._done) / speed)} left")
-        print(f"nodewise: {self._description}: {', '.join(parts + _named(values))}", file=sys.stderr, flush=True)
+        tell(f"{self._description}: {', '.join(parts + _named(values))}")
 
 
 class _BarStage:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, flush_to_disk
+from nodewise.core.files import atomic_write, flush_to_disk, refuse_planted
 from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import Interrupted
 from nodewise.core.jsonable import json_object, to_json
@@ -29,11 +29,12 @@ def staged(path: str | Path) -> Iterator[RunFolder]:
     """
     target = RunFolder(Path(path))
     target.refuse_foreign()
-    missing = [folder for folder in (target.path, *target.path.parents) if not folder.exists()]
+    above = (target.path, *target.path.parents)
+    missing = [folder for folder in above if folder.name != ".." and not folder.exists()]
     work = RunFolder(target.partial)
     try:
         with _locked(target):
-            _refuse_planted(work.path)
+            refuse_planted(work.path)
             try:
                 _make_ready(target, work)
                 yield work
@@ -48,8 +49,8 @@ def staged(path: str | Path) -> Iterator[RunFolder]:
                 if not work.checkpoints() and not work.complete.exists():
                     shutil.rmtree(work.path, ignore_errors=True)
     finally:
-        for folder in missing:
-            with suppress(OSError):  # not empty: the run is in it
+        with suppress(OSError):  # not empty: the run is in it
+            for folder in missing:
                 folder.rmdir()
 
 
@@ -62,18 +63,6 @@ def _locked(target: RunFolder) -> Iterator[None]:
         raise InputError(f"{target.path}: cannot make the run folder: {error.strerror}") from None
     with lock:
         yield
-
-
-def _refuse_planted(hidden: Path) -> None:
-    """Refuse a hidden folder that is a link or holds one: files are emptied and removed there, a stranger's choice."""
-    try:
-        strange = hidden.is_symlink() or (hidden.exists() and not hidden.is_dir())
-        if not strange and hidden.exists():
-            strange = any(entry.is_symlink() or not entry.is_file() for entry in hidden.iterdir())
-    except OSError as error:
-        raise InputError(f"{hidden}: cannot be read: {error.strerror}") from None
-    if strange:
-        raise InputError(f"{hidden}: holds links or folders, which no run has; remove it, or name another folder")
 
 
 def _make_ready(target: RunFolder, work: RunFolder) -> None:

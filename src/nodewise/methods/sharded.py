@@ -18,7 +18,6 @@ import torch
 from torch import Tensor
 
 from nodewise.core.config import to_mapping
-from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress, Stage
 from nodewise.core.version import __version__
 from nodewise.encoders.encoder import Encoder
@@ -32,9 +31,9 @@ from nodewise.methods.incremental import embed_some, places_of
 from nodewise.methods.layerwise import FileBuffers, Step, chunks
 from nodewise.methods.settings import Settings
 from nodewise.methods.shared_staging import shared_staging
-from nodewise.store.journal import Say
+from nodewise.store.journal import Say, refuse_foreign
 from nodewise.training.team import Alone
-from nodewise.vectors.shards import MANIFEST, Shard, has_shards, shard_name, write_manifest, write_shard
+from nodewise.vectors.shards import FORMAT, MANIFEST, Shard, is_own_file, shard_name, write_manifest, write_shard
 from nodewise.views.topology import Topology
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -66,8 +65,7 @@ def embed_to_shards(
     The processes of a team, each of which calls this, write shards in turn. With `nodes`, only those are embedded,
     from what each shard's nodes see of the graph. `say` is told whether work is gone on with or begun again.
     """
-    if folder.exists() and not has_shards(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: exists and does not hold vectors in shards; name a new or empty folder")
+    refuse_foreign(folder, MANIFEST, FORMAT, is_own_file, "a folder of vectors in shards")
     topology, features = Topology.of(graph, seeds.device), Features(graph, seeds.device)
     width = settings.encoder.dimension
     ids, team = graph.ids if nodes is None else nodes, team or Alone()

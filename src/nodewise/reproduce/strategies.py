@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
+from nodewise.core import config
 from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import OURS, SPLIT_NOTE
 from nodewise.reproduce.plots import draw_gains
@@ -38,9 +38,8 @@ def plan(setup: Setup) -> list[Task]:
         base = setup.ours(dataset)
         for name in names:
             if setup.wants(name):
-                sampling = base.sampling if name == base.sampling.name else Strategy.named(name)()
-                code = _own_code(sampling) if name in own else ()
-                settings = replace(base, sampling=sampling)
+                settings = config.changed(base, {("sampling", "strategy"): name}, "strategies")
+                code = _own_code(settings.sampling) if name in own else ()
                 tasks.append(Task("strategy", name, dataset, OURS, settings, code=code))
     return tasks
 

@@ -26,6 +26,8 @@ _ARRAYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "labels.bin": (("<i8",), ("N",)),
     **{f"split_{part}.bin": (("<i8",), ("?",)) for part in PARTS},
 }
+STORED = frozenset({IDS, *_ARRAYS})
+"""Every file that a store may have beside its manifest."""
 _TOGETHER = ((IDS, "indptr.bin", "indices.bin"), tuple(f"split_{part}.bin" for part in PARTS))
 _DENSE, _SPARSE = {"features.bin"}, {f"features_{part}.bin" for part in ("data", "indices", "indptr")}
 
@@ -47,7 +49,7 @@ def check_facts(facts: Mapping[str, Any]) -> None:
 
 def _check_names(names: set[str], features: int | None) -> None:
     # Nothing but these names: no path leads out of the store.
-    _require(names <= {IDS, *_ARRAYS}, "it lists a file that no store has")
+    _require(names <= STORED, "it lists a file that no store has")
     _require(names >= set(_TOGETHER[0]), "it does not list all files that a store has")
     _require(names.isdisjoint(_TOGETHER[1]) or names >= set(_TOGETHER[1]), "it lists a part of a split")
     given = names & (_DENSE | _SPARSE)

@@ -24,11 +24,11 @@ from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.label_table import label_column_names, read_labels
 from nodewise.read.read import read_graph
-from nodewise.store.checks import IDS, PARTS
+from nodewise.store.checks import IDS, PARTS, STORED
 from nodewise.store.convert_edges import number_edges, sort_edges
 from nodewise.store.convert_features import FEATURES, spill_features, write_features
-from nodewise.store.journal import Say, Staging, staged
-from nodewise.store.layout import MANIFEST, VERSION, Manifest, StoredFile, file_sum, is_store, write_array
+from nodewise.store.journal import Say, Staging, refuse_foreign, staged
+from nodewise.store.layout import FORMAT, MANIFEST, VERSION, Manifest, StoredFile, file_sum, write_array
 
 PathLike = str | os.PathLike[str]
 MEMORY = 2 * 10**9
@@ -177,8 +177,7 @@ def _convert_labels(task: Conversion, ids: NodeIds, staging: Staging) -> dict[st
 
 def _target(store: PathLike) -> Path:
     target = Path(os.path.realpath(store))
-    if target.exists() and not is_store(target) and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(f"{store}: exists and is not a graph store; name a new or empty folder")
+    refuse_foreign(target, MANIFEST, FORMAT, {MANIFEST, *STORED}.__contains__, "a graph store")
     return target
 
 

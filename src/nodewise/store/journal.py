@@ -8,6 +8,7 @@ there at all.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nodewise.core.errors import InputError, LostProcess
-from nodewise.core.files import atomic_write, flush_to_disk
+from nodewise.core.files import atomic_write, flush_to_disk, refuse_planted
 from nodewise.core.interrupt import Paused
 from nodewise.core.lock import LOCK, FolderLock
 from nodewise.core.messages import count
@@ -143,6 +144,29 @@ class Staging:
             temporary.write_text(text, encoding="utf-8")
 
 
+def is_marked(manifest: Path, mark: str) -> bool:
+    """Tell whether a manifest is one of ours, even where it is damaged: others use its name too."""
+    return manifest.is_file() and mark.encode() in manifest.read_bytes()
+
+
+def refuse_foreign(target: Path, manifest: str, mark: str, is_own: Callable[[str], bool], what: str) -> None:
+    """Refuse to replace anything but an empty folder or an earlier result, which a marked manifest tells it to be.
+
+    The whole folder is to be replaced, so a file that is not a result's own is as good a reason to refuse.
+    """
+    try:
+        if not os.path.lexists(target) or (target.is_dir() and not any(target.iterdir())):
+            return
+        ours = is_marked(target / manifest, mark)
+        strange = next((entry.name for entry in target.iterdir() if not is_own(entry.name)), None) if ours else None
+    except OSError as error:
+        raise InputError(f"{target}: cannot be read: {error.strerror}") from None
+    if not ours:
+        raise InputError(f"{target}: exists and is not {what}; name a new or empty folder")
+    if strange is not None:
+        raise InputError(f"{target}: holds {strange!r}, which is not of {what}; move it away, or name another folder")
+
+
 @contextmanager
 def staged(
     target: Path,
@@ -161,8 +185,7 @@ def staged(
     path = target.with_name(f".{target.name}.partial")
     if not target.parent.is_dir():
         raise InputError(f"cannot write {target}: the folder {target.parent} does not exist; create it first")
-    if path.is_symlink():  # its files are removed, and a link may lead to anybody's
-        raise InputError(f"cannot write {target}: {path} is a link; remove it")
+    refuse_planted(path)
     try:
         path.mkdir(exist_ok=True)
         lock = FolderLock(path, target, what)

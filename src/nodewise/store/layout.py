@@ -38,7 +38,7 @@ from nodewise.store.journal import JOURNAL
 
 MANIFEST = "manifest.json"
 VERSION = 1
-_FORMAT = "nodewise-graph"
+FORMAT = "nodewise-graph"
 _BLOCK = 1 << 22
 
 
@@ -76,7 +76,7 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Write the manifest; only a folder that has one is a store."""
-        facts = {"format": _FORMAT, "version": VERSION, "written_by": f"nodewise {__version__}", **asdict(self)}
+        facts = {"format": FORMAT, "version": VERSION, "written_by": f"nodewise {__version__}", **asdict(self)}
         with atomic_write(folder / MANIFEST) as temporary:
             temporary.write_text(json.dumps(facts | {"blake2b": _sum_of(facts)}, indent=1) + "\n", encoding="utf-8")
 
@@ -86,14 +86,14 @@ class Manifest:
         path = folder / MANIFEST
         try:
             facts = json_object(path.read_bytes(), str(path))
-            if facts.pop("format", None) != _FORMAT:
+            if facts.pop("format", None) != FORMAT:
                 raise InputError(f"{path}: not the manifest of a graph store; give the folder that 'convert' wrote")
             if (version := facts.get("version")) != VERSION:
                 raise InputError(
                     f"{folder}: a store of version {version!r:.20}, and this nodewise reads version {VERSION}; "
                     "convert the graph again, or use the nodewise that wrote it"
                 )
-            if facts.pop("blake2b", None) != _sum_of({"format": _FORMAT, **facts}):
+            if facts.pop("blake2b", None) != _sum_of({"format": FORMAT, **facts}):
                 raise InputError(f"{path}: altered since it was written; convert the graph again")
             check_facts(facts)
         except OSError as error:

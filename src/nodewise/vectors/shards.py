@@ -7,6 +7,7 @@ is written last: a folder without one is not complete.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from nodewise.vectors.embedding_files import read_parquet, write_parquet
 from nodewise.vectors.embeddings import Embeddings
 
 MANIFEST = "embeddings.json"
-_FORMAT = "nodewise-embeddings"
+FORMAT = "nodewise-embeddings"
 _VERSION = 1
 
 
@@ -61,7 +62,7 @@ def write_shard(
 def write_manifest(folder: Path, shards: Sequence[Shard], dimensions: int) -> None:
     """Write down that all shards are there."""
     facts = {
-        "format": _FORMAT,
+        "format": FORMAT,
         "version": _VERSION,
         "written_by": f"nodewise {__version__}",
         "nodes": sum(shard.rows for shard in shards),
@@ -70,6 +71,11 @@ def write_manifest(folder: Path, shards: Sequence[Shard], dimensions: int) -> No
     }
     with atomic_write(folder / MANIFEST) as temporary:
         temporary.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def is_own_file(name: str) -> bool:
+    """Tell whether a file of that name is of such a folder."""
+    return name == MANIFEST or re.fullmatch(r"part-[0-9]{6,}\.parquet", name) is not None
 
 
 def has_shards(folder: Path) -> bool:
@@ -82,7 +88,7 @@ def read_shards(folder: Path) -> Embeddings:
     path = folder / MANIFEST
     try:
         facts = json_object(path.read_bytes(), str(path))
-        if facts["format"] != _FORMAT or facts["version"] != _VERSION:
+        if facts["format"] != FORMAT or facts["version"] != _VERSION:
             raise InputError(f"{path}: vectors of another version; write them again with this nodewise")
         shards = [Shard(**entry) for entry in facts["shards"]]
         # By their names alone, for a list from anybody must not lead out of the folder.

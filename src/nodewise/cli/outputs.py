@@ -1,0 +1,60 @@
+"""What a command must not write over: what it reads, the files of a run, of a store or of shards, a run's own graph."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from nodewise.core.errors import InputError
+from nodewise.core.files import check_output
+from nodewise.core.folder import RunFolder
+
+
+def check_file(
+    output: Path, *inputs: Path | str | None, run: Path | str | None = None, page: Path | None = None
+) -> None:
+    """Refuse a file that cannot or must not be written, before the work.
+
+    Args:
+        output: the file.
+        inputs: what the command reads.
+        run: the run that it is made from.
+        page: the file of that run which may be replaced.
+    """
+    from nodewise.cli.runs import recorded_files
+    from nodewise.data import shards, store_layout
+    from nodewise.store.journal import is_marked
+
+    check_output(output)
+    refuse_inputs(output, *inputs)
+    if run is not None:
+        for path in recorded_files(Path(run)):
+            if _same(output, path):
+                raise InputError(f"{output}: is of the graph that {run} was made from; give the output another name")
+    folder = RunFolder(output.parent)
+    own = page is not None and output.name == page.name and _same(folder.path, page.parent)
+    ours = (
+        not own and output.name in folder.NAMES and (folder.is_ours() or (run is not None and _same(folder.path, run)))
+    )
+    results = ((kind.MANIFEST, kind.FORMAT) for kind in (shards, store_layout))
+    if ours or any(is_marked(folder.path / manifest, mark) for manifest, mark in results):
+        kind = "run" if ours else "store"
+        raise InputError(f"{output}: would become a part of the {kind} in {folder.path}; give the output another name")
+
+
+def check_run(output: Path, *inputs: Path | str | None) -> None:
+    """Refuse a run folder in which one of the files that the run is made from would be replaced."""
+    for name in RunFolder.NAMES:
+        refuse_inputs(output / name, *inputs)
+
+
+def refuse_inputs(output: Path, *inputs: Path | str | None) -> None:
+    """Refuse to write a result over one of the files it is made from."""
+    if any(given is not None and _same(output, given) for given in inputs):
+        raise InputError(f"{output}: is one of the inputs; give the output another name")
+
+
+def _same(output: Path, other: Path | str) -> bool:
+    with suppress(OSError):  # one of them is not there, or not for us to see
+        return output.samefile(other)
+    return False

@@ -1,0 +1,42 @@
+"""What people read on a terminal: text of a file cannot drive it, and a stream that is closed or full ends no work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+
+def printable(text: object) -> str:
+    """Return a text as one line whose control characters, such as those that clear a screen, are spelt out."""
+    joined = " ".join(part.strip() for part in str(text).splitlines())
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in joined)
+
+
+def tell(message: object) -> None:
+    """Print a line on stderr; if nobody can read it, go on without."""
+    try:
+        print(f"nodewise: {printable(message)}", file=sys.stderr, flush=True)
+    except OSError:
+        silence(sys.stderr)
+
+
+def silence(stream: TextIO) -> None:
+    """Let whatever else is printed there, also when Python exits, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def open_streams() -> None:
+    """Make sure that there are standard streams, and that they take any character, spelt out where need be."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:  # closed; a file of ours would be given the number, and be written to by whoever prints
+            os.open(os.devnull, os.O_RDWR)
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+        elif number:
+            stream.reconfigure(errors="backslashreplace")
