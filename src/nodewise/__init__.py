@@ -11,24 +11,64 @@ from typing import TYPE_CHECKING
 from nodewise.core.version import __version__
 
 if TYPE_CHECKING:
+    from nodewise.core.errors import InputError, NodewiseError
     from nodewise.datasets.catalogue import load_dataset
+    from nodewise.encoders.encoder import Encoder, EncoderSettings, encoder
     from nodewise.graph.graph import Graph
+    from nodewise.methods.estimator import Embedder, method
     from nodewise.methods.node_embedder import NodeEmbedder
     from nodewise.read.read import read_graph
+    from nodewise.runs.run import Run
+    from nodewise.sampling.pairs import Candidates, PairSets
+    from nodewise.sampling.strategy import Strategy, strategy
     from nodewise.vectors.embeddings import Embeddings
 
-__all__ = ["Embeddings", "Graph", "NodeEmbedder", "__version__", "load_dataset", "read_graph"]
-
 _HOMES = {
+    "Candidates": "nodewise.sampling.pairs",
+    "Embedder": "nodewise.methods.estimator",
     "Embeddings": "nodewise.vectors.embeddings",
+    "Encoder": "nodewise.encoders.encoder",
+    "EncoderSettings": "nodewise.encoders.encoder",
     "Graph": "nodewise.graph.graph",
+    "InputError": "nodewise.core.errors",
     "NodeEmbedder": "nodewise.methods.node_embedder",
+    "NodewiseError": "nodewise.core.errors",
+    "PairSets": "nodewise.sampling.pairs",
+    "Run": "nodewise.runs.run",
+    "Strategy": "nodewise.sampling.strategy",
+    "encoder": "nodewise.encoders.encoder",
     "load_dataset": "nodewise.datasets.catalogue",
+    "method": "nodewise.methods.estimator",
     "read_graph": "nodewise.read.read",
+    "strategy": "nodewise.sampling.strategy",
 }
+
+__all__ = [
+    "Candidates",
+    "Embedder",
+    "Embeddings",
+    "Encoder",
+    "EncoderSettings",
+    "Graph",
+    "InputError",
+    "NodeEmbedder",
+    "NodewiseError",
+    "PairSets",
+    "Run",
+    "Strategy",
+    "__version__",
+    "encoder",
+    "load_dataset",
+    "method",
+    "methods",
+    "read_graph",
+    "strategy",
+]
 
 
 def __getattr__(name: str) -> object:
+    if name == "methods":
+        return import_module("nodewise.methods")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Optional
+from typing import Any, ClassVar, Literal, Optional
 
 import pytest
 from hypothesis import given
@@ -12,6 +15,8 @@ from hypothesis import strategies as st
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
+from nodewise.core.filetext import FileText
+from nodewise.core.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -282,3 +287,251 @@ class TestRoundTrip:
         path = tmp_path_factory.getbasetemp() / "round_trip.toml"
         path.write_text(config.to_toml(settings), encoding="utf-8", newline="")
         assert config.load_toml(Settings, path) == settings
+
+
+SHAPES: Registry[Any] = Registry("shape")
+
+
+class Shape(config.Part):
+    """A section that is one of several classes."""
+
+    key: ClassVar[str] = "shape"
+    registry: ClassVar[Registry[Any]] = SHAPES
+
+    @classmethod
+    def upgraded(cls, section: Any) -> Any:
+        return {cls.key: "circle", "radius": section["size"]} if "size" in section else section
+
+
+@dataclass(frozen=True)
+class Pen:
+    renamed: ClassVar[dict[str, str]] = {"colour": "color"}
+
+    color: str = "black"
+    width: float = 1.0
+
+
+@SHAPES.register("circle")
+class Circle(Shape):
+    radius: float = 1.0
+    pen: Pen = field(default_factory=Pen)
+
+    def __post_init__(self) -> None:
+        if self.radius <= 0:
+            raise InputError(f"radius is {self.radius:g}; it must be above 0")
+
+
+@SHAPES.register("box")
+class Box(Shape):
+    width: float = 2.0
+    height: int = 3
+
+
+class Nameless(Shape):
+    """Nobody registered it."""
+
+    sides: int = 5
+
+
+class Failing(Shape):
+    def __post_init__(self) -> None:
+        raise RuntimeError("two\nlines")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    title: str = ""
+    width: float = 100.0
+    shape: Shape = field(default_factory=Circle)
+    frame: Shape = field(default_factory=Box)
+
+
+def drawing(mapping: dict[str, object]) -> Drawing:
+    return config.from_mapping(Drawing, mapping, "c.toml")
+
+
+def same(one: Drawing, other: Drawing) -> bool:
+    return one == other and config.to_mapping(one) == config.to_mapping(other)
+
+
+class TestParts:
+    def test_an_object_a_name_a_section_and_a_file_are_equal(self, tmp_path: Path) -> None:
+        wanted = Drawing(shape=Box(height=7))
+        path = tmp_path / "c.toml"
+        path.write_text('[shape]\nshape = "box"\nheight = 7\n')
+        for found in (
+            config.load_toml(Drawing, path),
+            drawing({"shape": {"shape": "box", "height": 7}}),
+            config.override(Drawing(), ["shape.shape=box", "shape.height=7"]),
+            config.override(Drawing(), ["shape.height=7", "shape.shape=box"]),
+            config.override(Drawing(), ["shape={shape='box', height=7}"]),
+            config.changed(Drawing(), {("shape",): Box(height=7)}, "here"),
+            config.changed(Drawing(), {("shape",): {"shape": "box", "height": 7}}, "here"),
+        ):
+            assert same(found, wanted)
+        for found in (config.override(Drawing(), ["shape=box"]), drawing({"shape": "box"})):
+            assert same(found, Drawing(shape=Box()))
+
+    def test_what_is_not_said_is_the_default(self) -> None:
+        assert drawing({"shape": {"radius": 2}}) == Drawing(shape=Circle(radius=2.0))
+        assert drawing({"frame": {"height": 1}}) == Drawing(frame=Box(height=1))
+
+    def test_it_is_written_with_its_name_and_comes_back(self, tmp_path: Path) -> None:
+        wanted = Drawing("a", shape=Box(height=7), frame=Circle(2.0, Pen("red")))
+        text = config.to_toml(wanted)
+        assert '[shape]\nshape = "box"\nwidth = 2.0\nheight = 7\n' in text
+        assert '[frame]\nshape = "circle"\nradius = 2.0\n\n[frame.pen]\ncolor = "red"' in text
+        path = tmp_path / "c.toml"
+        path.write_text(text)
+        assert same(config.load_toml(Drawing, path), wanted)
+
+    def test_another_part_drops_the_settings_of_the_one_before(self) -> None:
+        before = Drawing("kept", shape=Circle(5.0, Pen("red")), frame=Box(height=9))
+        assert config.override(before, ["shape.shape=box"]) == Drawing("kept", shape=Box(), frame=Box(height=9))
+        assert config.override(before, ["shape={shape='box'}"]).shape == Box()
+
+    def test_the_same_part_named_again_keeps_them(self) -> None:
+        before = Drawing(shape=Circle(5.0, Pen("red")))
+        assert config.override(before, ["shape.shape=circle"]) == before
+        assert config.override(before, ["shape.shape=circle", "shape.pen.width=3"]).shape == Circle(
+            5.0, Pen("red", 3.0)
+        )
+        assert config.override(before, ["shape={pen={width=3}}"]).shape == Circle(5.0, Pen("red", 3.0))
+
+    def test_an_object_without_a_registered_name_is_changed_like_others(self) -> None:
+        before = Drawing(shape=Nameless(sides=6))
+        assert config.override(before, ["title=x"]) == Drawing("x", shape=Nameless(sides=6))
+        assert config.override(before, ["shape.sides=7"]).shape == Nameless(sides=7)
+        assert config.to_mapping(before)["shape"] == {"shape": f"{__name__}:Nameless", "sides": 6}
+
+    @pytest.mark.parametrize(
+        ("assignments", "message"),
+        [
+            (["shape.shape=box", "shape.hieght=1"], "unknown key 'shape.hieght'; did you mean 'shape.height'?"),
+            (
+                ["shape.shape=box", "shape.radius=1"],
+                "unknown key 'shape.radius'; choose from shape.width, shape.height",
+            ),
+            (["shape.color=red"], "unknown key 'shape.color'; did you mean 'shape.pen.color'?"),
+            (["shape.height=1"], "unknown key 'shape.height'; did you mean 'frame.height'?"),
+            (["shape.shape=bxo"], "unknown shape 'bxo'; did you mean 'box'?"),
+            (["shape.shape=3"], "'shape.shape' must be text, not 3"),
+            (["shape=3"], "'shape' is a section of settings, not 3"),
+            (["shape.radius=0"], "[shape] radius is 0; it must be above 0"),
+            (["frame.shape=circle", "frame.radius=x"], "'frame.radius' must be a number, not the text 'x'"),
+            (
+                [f"shape.shape={__name__}:Pen"],
+                f"shape {__name__}:Pen is not a class derived from {__name__}.Shape, but <class '{__name__}.Pen'>",
+            ),
+        ],
+    )
+    def test_a_bad_value_is_refused_by_name(self, assignments: list[str], message: str) -> None:
+        with pytest.raises(InputError) as caught:
+            config.override(Drawing(), assignments)
+        assert str(caught.value) == f"--set: {message}"
+
+    def test_what_somebody_elses_class_raises_is_told_in_one_line_with_its_place(self) -> None:
+        with pytest.raises(InputError) as caught:
+            config.override(Drawing(), [f"shape.shape={__name__}:Failing"])
+        assert re.fullmatch(
+            rf"--set: {__name__}:Failing failed at test_config.py, line \d+: RuntimeError: two lines", str(caught.value)
+        )
+
+    def test_settings_of_an_earlier_version_are_read(self) -> None:
+        assert drawing({"shape": {"size": 4}}).shape == Circle(4.0)
+        assert drawing({"shape": {"pen": {"colour": "red"}}}).shape == Circle(pen=Pen("red"))
+        assert config.override(Drawing(), ["shape.pen.colour=red"]).shape == Circle(pen=Pen("red"))
+        assert "colour" not in config.to_toml(Drawing())
+
+    def test_keys_are_those_of_the_default(self) -> None:
+        assert [key for key in config.keys(Drawing) if key.startswith("shape")] == [
+            *("shape", "shape.shape", "shape.radius", "shape.pen", "shape.pen.color", "shape.pen.width"),
+        ]
+
+
+class TestUnloaded:
+    NAME = f"{__name__}:Nameless"
+
+    def test_a_class_that_only_a_file_names_is_kept_and_refused_when_used(self) -> None:
+        found = drawing({"title": "a", "shape": {"shape": self.NAME, "sides": 6, "odd": [1]}})
+        assert isinstance(found.shape, config.Unloaded)
+        assert found.shape.name == self.NAME
+        assert isinstance(found.shape.name, FileText)
+        assert config.to_mapping(found)["shape"] == {"shape": self.NAME, "sides": 6, "odd": [1]}
+        for use in (found.shape.load, lambda: found.shape.sides, lambda: found.shape.build(3)):
+            with pytest.raises(InputError, match="would load code"):
+                use()
+
+    def test_it_stays_so_through_changes_copies_and_files(self, tmp_path: Path) -> None:
+        found = drawing({"shape": {"shape": self.NAME, "sides": 6}})
+        path = tmp_path / "c.toml"
+        path.write_text(config.to_toml(found))
+        for again in (
+            config.override(found, ["title=b"]),
+            config.override(found, ["shape.sides=7"]),
+            copy.deepcopy(found),
+            pickle.loads(pickle.dumps(found)),
+            config.load_toml(Drawing, path),
+        ):
+            assert isinstance(again.shape, config.Unloaded)
+            assert isinstance(again.shape.name, FileText)
+
+    def test_whoever_types_its_name_loads_it_with_the_files_settings(self) -> None:
+        found = drawing({"shape": {"shape": self.NAME, "sides": 6}})
+        assert config.override(found, [f"shape.shape={self.NAME}"]).shape == Nameless(sides=6)
+        assert config.override(found, ["shape.shape=box"]).shape == Box()
+
+
+class TestKeywords:
+    @pytest.mark.parametrize(
+        ("name", "path"),
+        [
+            ("title", ("title",)),
+            ("radius", ("shape", "radius")),
+            ("height", ("frame", "height")),
+            ("color", ("shape", "pen", "color")),
+            ("pen", ("shape", "pen")),
+            ("shape", ("shape",)),
+            ("width", ("width",)),  # the highest of three
+            ("frame_width", ("frame", "width")),
+            ("shape_pen_width", ("shape", "pen", "width")),
+            ("frame_shape", ("frame", "shape")),
+        ],
+    )
+    def test_a_keyword_means_the_highest_setting_of_its_name(self, name: str, path: tuple[str, ...]) -> None:
+        assert config.path_of(Drawing(), name) == path
+
+    def test_one_that_means_several_names_them(self) -> None:
+        with pytest.raises(
+            InputError, match=r"^'radius' is the name of several settings; write shape_radius or frame_ra"
+        ):
+            config.path_of(Drawing(frame=Circle()), "radius")
+
+    def test_an_unknown_one_has_a_suggestion(self) -> None:
+        with pytest.raises(InputError, match=r"^there is no setting 'raduis'; did you mean 'radius'\?$"):
+            config.path_of(Drawing(), "raduis")
+        with pytest.raises(InputError, match="there is no setting 'sides'"):
+            config.path_of(Drawing(), "sides")
+
+    def test_values_by_keyword(self) -> None:
+        assert config.with_keywords(Drawing(), {"radius": 3, "title": "a"}, "f") == Drawing("a", shape=Circle(3.0))
+        for chosen in ({"shape": Box()}, {"shape": "box"}, {"shape_shape": "box"}, {"shape": {"shape": "box"}}):
+            found = config.with_keywords(Drawing(frame=Circle()), {"height": 7, **chosen}, "f")
+            assert found == Drawing(shape=Box(height=7), frame=Circle()), chosen
+        with pytest.raises(InputError, match=r"^f: \[shape\] radius is -1"):
+            config.with_keywords(Drawing(), {"radius": -1}, "f")
+
+    def test_every_setting_by_its_shortest_keyword(self) -> None:
+        found = config.keyword_values(Drawing())
+        assert found == {
+            "title": "",
+            "width": 100.0,
+            "shape_shape": "circle",
+            "radius": 1.0,
+            "color": "black",
+            "shape_pen_width": 1.0,
+            "frame_shape": "box",
+            "frame_width": 2.0,
+            "height": 3,
+        }
+        assert config.with_keywords(Drawing(), found, "f") == Drawing()

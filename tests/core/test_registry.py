@@ -11,12 +11,26 @@ from nodewise.core.errors import InputError
 from nodewise.core.filetext import FileText
 from nodewise.core.registry import Registry
 
+ORDERED = """
+from parts_nodewise_test import PARTS
+@PARTS.register("{name}")
+class Ordered: pass
+"""
+
+
+class Far:
+    name = ""
+
+
+class Near:
+    name = ""
+
 
 @pytest.fixture
 def registry() -> Registry[Any]:
     registry: Registry[Any] = Registry("strategy")
-    registry.register("ordered", "collections:OrderedDict")
-    registry.register("broken", "no_such_module_at_all:Thing")
+    registry.register("far")(Far)
+    registry.register("an-other")(Near)
     return registry
 
 
@@ -31,40 +45,92 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
         del sys.modules[name]
 
 
-def test_a_name_gives_its_object(registry: Registry[Any]) -> None:
-    from collections import OrderedDict
+@pytest.fixture
+def package(own_module: Path) -> Registry[Any]:
+    """A registry whose parts lie in a package: one in a module of its name, one in another, one that is broken."""
+    sys.path.append(str(own_module))
+    folder = own_module / "parts_nodewise_test"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        "from nodewise.core.registry import Registry\nPARTS = Registry('strategy', 'parts_nodewise_test')\n"
+    )
+    (folder / "two_words.py").write_text(ORDERED.format(name="two-words"))
+    (folder / "elsewhere.py").write_text(ORDERED.format(name="hidden"))
+    from importlib import import_module
 
-    assert registry.get("ordered") is OrderedDict
+    found: Registry[Any] = import_module("parts_nodewise_test").PARTS
+    return found
+
+
+def test_a_name_gives_its_class_which_knows_it(registry: Registry[Any]) -> None:
+    assert registry["far"] is registry.get("far") is Far
+    assert (Far.name, Near.name) == ("far", "an-other")
 
 
 def test_ones_own_is_told_from_registered_names(registry: Registry[Any]) -> None:
-    registry.register("a:b", "collections:deque")
-    assert [registry.is_own(name) for name in ("mine:Own", "ordered", "a:b", "nonesuch")] == [True, False, False, False]
+    registry.register("a:b")(Near)
+    assert [registry.is_own(name) for name in ("mine:Own", "far", "a:b", "nonesuch")] == [True, False, False, False]
 
 
-def test_names_keep_their_order(registry: Registry[Any]) -> None:
-    assert registry.names() == ("ordered", "broken")
+def test_names_are_in_alphabetical_order(registry: Registry[Any]) -> None:
+    assert registry.names() == tuple(registry) == ("an-other", "far")
+    assert len(registry) == 2
+    assert "far" in registry
+    assert "fra" not in registry
 
 
-def test_registration_imports_nothing(registry: Registry[Any]) -> None:
-    # A registered part that cannot be imported is our bug, and must not be reported as the user's.
-    with pytest.raises(ModuleNotFoundError):
-        registry.get("broken")
+def test_a_part_is_found_in_the_module_of_its_name_without_importing_others(package: Registry[Any]) -> None:
+    assert "parts_nodewise_test.two_words" not in sys.modules
+    assert package["two-words"].__module__ == "parts_nodewise_test.two_words"
+    assert "parts_nodewise_test.elsewhere" not in sys.modules
 
 
-def test_a_name_is_registered_once(registry: Registry[Any]) -> None:
-    with pytest.raises(ValueError, match="strategy 'ordered' is registered twice"):
-        registry.register("ordered", "collections:deque")
+def test_a_part_is_found_wherever_it_is_in_the_package(package: Registry[Any]) -> None:
+    assert package["hidden"].__module__ == "parts_nodewise_test.elsewhere"
+    assert package.names() == ("hidden", "two-words")
+
+
+def test_adding_a_part_means_adding_a_file(package: Registry[Any], own_module: Path) -> None:
+    (own_module / "parts_nodewise_test" / "later.py").write_text(ORDERED.format(name="third"))
+    assert package.names() == ("hidden", "third", "two-words")
+
+
+def test_a_part_that_comes_along_and_cannot_be_imported_is_not_the_users_mistake(
+    package: Registry[Any], own_module: Path
+) -> None:
+    (own_module / "parts_nodewise_test" / "broken.py").write_text("import no_such_module_at_all")
+    for name in ("broken", "nonesuch"):
+        with pytest.raises(ModuleNotFoundError):
+            package[name]
+
+
+def test_a_name_is_registered_for_one_class(registry: Registry[Any]) -> None:
+    with pytest.raises(ValueError, match=r"the strategy 'far' is registered twice: .*Far and .*Near$"):
+        registry.register("far")(Near)
+    assert registry["far"] is Far
+
+
+def test_a_module_may_be_run_again(registry: Registry[Any]) -> None:
+    def run() -> type:
+        class Mine:
+            name = ""
+
+        return registry.register("mine")(Mine)
+
+    first, second = run(), run()
+    assert first is not second
+    assert registry["mine"] is second, "the one run last is meant"
 
 
 def test_an_unknown_name_is_refused_with_a_suggestion(registry: Registry[Any]) -> None:
-    with pytest.raises(InputError, match=r"^unknown strategy 'orderedd'; did you mean 'ordered'\?$"):
-        registry.get("orderedd")
+    with pytest.raises(InputError, match=r"^unknown strategy 'farr'; did you mean 'far'\?$"):
+        registry["farr"]
 
 
 def test_the_users_own_class_is_found_in_the_working_folder(registry: Registry[Any], own_module: Path) -> None:
     (own_module / "mine_nodewise_test.py").write_text("class Hardest:\n    pass\n")
-    assert registry.get("mine_nodewise_test:Hardest").__name__ == "Hardest"
+    assert registry["mine_nodewise_test:Hardest"].__name__ == "Hardest"
+    assert "mine_nodewise_test:Hardest" not in registry.names()
 
 
 @pytest.mark.parametrize(
@@ -86,14 +152,14 @@ def test_the_users_mistakes_are_told_in_one_line(
 ) -> None:
     (own_module / "mine_nodewise_test.py").write_text(source)
     with pytest.raises(InputError, match=message) as caught:
-        registry.get(name)
+        registry[name]
     assert "\n" not in str(caught.value)
 
 
 def test_a_name_that_only_a_file_holds_imports_nothing(registry: Registry[Any], own_module: Path) -> None:
     (own_module / "mine_nodewise_test.py").write_text("class Hardest:\n    pass\n")
     with pytest.raises(InputError, match=r"^the strategy 'mine_nodewise_test:Hardest' would load code, .*--set"):
-        registry.get(FileText("mine_nodewise_test:Hardest"))
+        registry[FileText("mine_nodewise_test:Hardest")]
     assert "mine_nodewise_test" not in sys.modules
     assert str(own_module) not in sys.path
-    assert registry.get(FileText("ordered")) is registry.get("ordered")
+    assert registry[FileText("far")] is registry["far"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.cli.labels import write_labels
+from nodewise.runs.labels import write_labels
 from nodewise.core.folder import RunFolder
 from nodewise.datasets.planted import block_model
 from nodewise.graph.graph import Graph

@@ -11,7 +11,7 @@ from unittest import mock
 from hypothesis import strategies as st
 from tests.fuzz import seeds, strategies
 
-from nodewise.cli.search_folder import claim
+from nodewise.tune.folder import claim
 from nodewise.core import config
 from nodewise.core.folder import RunFolder
 from nodewise.datasets import planetoid

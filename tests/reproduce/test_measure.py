@@ -20,6 +20,7 @@ from nodewise.reproduce.fitting import NoSettings, without_test_nodes
 from nodewise.reproduce.oracle import measure_oracle
 from nodewise.reproduce.separation import drawn_nodes, measure_separation, neighbour_purity, read_map
 from nodewise.reproduce.task import Task
+from nodewise.sampling.all_in_batch import AllInBatch
 from nodewise.sampling.pairs import PairSets
 
 GRAPH = load("citeseer")

@@ -8,28 +8,32 @@ from pathlib import Path
 
 import pytest
 import torch
-from nodewise.sampling.settings import SamplingSettings
-from tests.sampling.test_strategy import candidates
+from tests.sampling.test_strategy import Own, candidates
 
+from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.sampling.pairs import Strategy
-from nodewise.sampling.strategy import STRATEGIES, build_strategy, source_hash
+from nodewise.methods.settings import Settings
+from nodewise.sampling.strategy import STRATEGIES, Sampler, source_hash
 
 NAME = "own_nodewise_test"
 
 IMPORTS = """
 import torch
-from nodewise.sampling.pairs import PairSets, Strategy
+from nodewise.sampling.pairs import PairSets
+from nodewise.sampling.strategy import Strategy
 """
+
+FIRST = "bool(candidates.query_nodes[0] == torch.randperm(30, generator=torch.Generator().manual_seed(5))[0])"
+"""Whether the run at hand is the first of `candidates()`."""
 
 RIGHT = """
 class Middle(Strategy):
     evidence = "embedding"
-    def __call__(self, candidates):
+    def choose(self, candidates):
         score = candidates.scores
-        return PairSets(score < 0, score > 1, score.double(), 0.1, {"mine": torch.ones(2)})
+        return PairSets(score < 0, score > 1, score.double(), 0.1, {"mine": torch.ones(())})
     def diagnose(self, candidates, pairs):
-        return {"slow": torch.zeros(2)}
+        return {"slow": 0.5}
 """
 
 
@@ -42,18 +46,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.modules.pop(NAME, None)
 
 
-def build(folder: Path, source: str) -> Strategy:
+def build(folder: Path, source: str) -> Sampler:
     (folder / f"{NAME}.py").write_text(IMPORTS + source)
-    return build_strategy(SamplingSettings(strategy=f"{NAME}:Middle"))
+    return Sampler(config.override(Settings(), [f"sampling.strategy={NAME}:Middle"]).sampling)
 
 
 def build_and_use(folder: Path, source: str) -> None:
-    strategy = build(folder, source)
-    strategy.diagnose(candidates(), strategy(candidates()))
+    sampler = build(folder, source)
+    sampler.diagnose(candidates(), sampler(candidates()))
 
 
-def returning(result: str) -> str:
-    return f"class Middle(Strategy):\n    def __call__(self, candidates):\n        return {result}\n"
+def returning(result: str, *, stackable: bool = False) -> str:
+    return f"class Middle(Strategy):\n    stackable = {stackable}\n    def choose(self, candidates): return {result}\n"
 
 
 def refusal(folder: Path, source: str) -> str:
@@ -64,20 +68,20 @@ def refusal(folder: Path, source: str) -> str:
 
 
 def test_a_right_one_is_left_alone_and_counted(folder: Path) -> None:
-    strategy, batch = build(folder, RIGHT), candidates()
-    pairs = strategy(batch)
-    assert strategy.evidence == "embedding"
-    assert torch.equal(pairs.negatives, batch.scores < 0)
+    sampler, batch = build(folder, RIGHT), candidates()
+    pairs = sampler(batch)
+    assert sampler.strategy.evidence == "embedding"
+    assert torch.equal(pairs.negatives, (batch.scores < 0) & ~batch.own)
+    assert torch.equal(pairs.positives, batch.scores > 1)
     assert pairs.log_weights is not None
     assert pairs.log_weights.dtype == torch.float64
     assert set(pairs.statistics) == {"mine", "negatives", "empty"}
-    assert set(strategy.diagnose(batch, pairs)) == {"slow"}
+    assert all(number.shape == (2,) for number in pairs.statistics.values())
+    assert sampler.diagnose(batch, pairs)["slow"].tolist() == [0.5, 0.5]
 
 
 def test_one_that_counts_itself_is_not_counted_again(folder: Path) -> None:
-    pairs = build(folder, returning("PairSets(candidates.own, statistics={'empty': torch.full((2,), 7.0)})"))(
-        candidates()
-    )
+    pairs = build(folder, returning("PairSets(candidates.own, statistics={'empty': 7.0})"))(candidates())
     assert pairs.statistics["empty"].tolist() == [7, 7]
     assert "negatives" not in pairs.statistics
 
@@ -86,60 +90,71 @@ def test_one_that_counts_itself_is_not_counted_again(folder: Path) -> None:
     ("source", "said"),
     [
         (
-            "class Middle(Strategy):\n    def __init__(self, settings):\n        settings.nonesuch\n",
-            "failed at own_nodewise_test.py, line 6: AttributeError: 'SamplingSettings' object has no attribute 'nones",
+            "class Middle(Strategy):\n    def __post_init__(self):\n        self.nonesuch\n",
+            "failed at own_nodewise_test.py, line 7: AttributeError: 'Middle' object has no attribute 'nonesuch'",
         ),
         (
-            "class Middle(Strategy):\n    def __init__(self):\n        pass\n",
-            "failed: TypeError: Middle.__init__() takes 1 positional argument but 2 were given",
+            "class Middle(Strategy):\n    def __init__(self, settings):\n        pass\n",
+            "failed: TypeError: Middle.__init__() missing 1 required positional argument: 'settings'",
+        ),
+        (
+            "class Middle(Strategy):\n    @property\n    def evidence(self): return {}['kind']\n",
+            "failed at own_nodewise_test.py, line 7: KeyError: 'kind'",
         ),
         (
             returning("torch.stack([candidates.key,\n            candidates.own])"),
-            "failed at own_nodewise_test.py, line 6: RuntimeError: stack expects each tensor to be equal size",
+            "failed at own_nodewise_test.py, line 7: RuntimeError: stack expects each tensor to be equal size",
         ),
-        (returning("candidates.begun.shape"), "line 6: AttributeError: 'NoneType' object has no attribute 'shape'"),
-        ("class Middle(Strategy): pass", "failed: TypeError: Middle must say how it chooses: define __call__"),
+        (returning("candidates.begun.shape"), "line 7: AttributeError: 'NoneType' object has no attribute 'shape'"),
+        ("class Middle(Strategy): pass", "failed: TypeError: Middle must say how it chooses: define choose"),
         (
             returning("PairSets(candidates.own)")
             + "    def diagnose(self, candidates, pairs):\n        return {}[1]\n",
-            "failed at own_nodewise_test.py, line 8: KeyError: 1",
+            "failed at own_nodewise_test.py, line 9: KeyError: 1",
         ),
     ],
 )
 def test_their_exceptions_have_a_place(folder: Path, source: str, said: str) -> None:
-    assert f"strategy {NAME}:Middle " in (told := refusal(folder, source))
+    assert f"{NAME}:Middle failed" in (told := refusal(folder, source))
     assert said in told
 
 
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("class Middle: pass", "is not a class derived from nodewise.sampling.pairs.Strategy, but <class"),
-        ("Middle = 3", "is not a class derived from nodewise.sampling.pairs.Strategy, but 3"),
-        ("def Middle(settings): pass", "is not a class derived from nodewise.sampling.pairs.Strategy, but <function"),
+        ("class Middle: pass", "is not a class derived from nodewise.sampling.strategy.Strategy, but <class"),
+        ("Middle = 3", "is not a class derived from nodewise.sampling.strategy.Strategy, but 3"),
+        (
+            "def Middle(settings): pass",
+            "is not a class derived from nodewise.sampling.strategy.Strategy, but <function",
+        ),
         ("class Middle(Strategy):\n    evidence = 'labels'\n", "has evidence = 'labels'; it must be one of ('none', "),
         (returning("None"), "returned a NoneType; expected PairSets"),
         (returning("candidates.own"), "returned a Tensor; expected PairSets"),
         (
             returning("PairSets(candidates.scores)"),
-            "returned negatives float32 (2, 12, 12) on cpu; expected bool (S, B, M) = (2, 12, 12) on cpu",
+            "returned negatives float32 (12, 12) on cpu; expected bool (B, M) = (12, 12) on cpu",
         ),
         (
             returning("PairSets(candidates.own[0])"),
+            "returned negatives bool (12,) on cpu; expected bool (B, M) = (12, 12) on cpu",
+        ),
+        (
+            returning("PairSets(candidates.own[0])", stackable=True),
             "returned negatives bool (12, 12) on cpu; expected bool (S, B, M) = (2, 12, 12) on cpu",
         ),
         (
             returning("PairSets(candidates.own.to('meta'))"),
-            "returned negatives bool (2, 12, 12) on meta; expected bool",
+            "returned negatives bool (12, 12) on meta; expected bool",
         ),
-        (returning("PairSets([True])"), "returned negatives that are a list; expected a tensor, bool (S, B, M)"),
+        (returning("PairSets([True])"), "returned negatives that are a list; expected a tensor, bool (B, M)"),
         (
             returning("PairSets(candidates.own, candidates.key)"),
-            "returned positives float32 (2, 12, 6) on cpu; expected",
+            "returned positives float32 (12, 6) on cpu; expected",
         ),
         (
             returning("PairSets(candidates.own, None, candidates.own)"),
-            "returned log_weights bool (2, 12, 12) on cpu; expected float32 (S, B, M)",
+            "returned log_weights bool (12, 12) on cpu; expected float32 (B, M)",
         ),
         (
             returning("PairSets(candidates.own, positive_prior=1.0)"),
@@ -147,15 +162,42 @@ def test_their_exceptions_have_a_place(folder: Path, source: str, said: str) -> 
         ),
         (
             returning("PairSets(candidates.own, statistics={'mine': torch.ones(3)})"),
+            "returned the statistic 'mine' as a tensor (3,); expected a number",
+        ),
+        (
+            returning("PairSets(candidates.own, statistics={'mine': 'many'})"),
+            "returned the statistic 'mine' as a str; expected a number",
+        ),
+        (
+            returning("PairSets(candidates.own, statistics={'mine': torch.ones(3)})", stackable=True),
             "returned the statistic 'mine' as a tensor (3,); expected a tensor (S,) = (2,)",
         ),
         (
-            returning("PairSets(candidates.own, statistics={'mine': 1.0})"),
+            returning("PairSets(candidates.own, statistics={'mine': 1.0})", stackable=True),
             "returned the statistic 'mine' as a float; expected a tensor (S,) = (2,)",
+        ),
+        *(
+            (returning(f"PairSets(candidates.own, **{{}} if {FIRST} else {given})"), "returned other parts or priors")
+            for given in (
+                "{'positives': candidates.own}",
+                "{'log_weights': candidates.scores}",
+                "{'positive_prior': 0.1}",
+                "{'statistics': {'mine': 1}}",
+            )
+        ),
+        (
+            returning("PairSets(candidates.own)")
+            + f"    def diagnose(self, candidates, pairs):\n        return {{}} if {FIRST} else {{'mine': 1}}\n",
+            "returned other statistics for one run than for another; expected the same of every run",
         ),
         (
             returning("PairSets(candidates.own)") + "    def diagnose(self, candidates, pairs):\n        pass\n",
             "returned statistics that are a NoneType; expected a dictionary",
+        ),
+        (
+            returning("PairSets(candidates.own)", stackable=True)
+            + "    def diagnose(self, candidates, pairs):\n        return {'mine': 1}\n",
+            "returned the statistic 'mine' as a int; expected a tensor (S,) = (2,)",
         ),
     ],
 )
@@ -173,9 +215,9 @@ def test_what_cannot_be_used_is_refused_with_what_was_expected(folder: Path, sou
     ],
 )
 def test_what_has_a_remedy_of_its_own_passes(folder: Path, error: str, kind: type[BaseException]) -> None:
-    strategy = build(folder, f"class Middle(Strategy):\n    def __call__(self, candidates):\n        raise {error}\n")
+    sampler = build(folder, f"class Middle(Strategy):\n    def choose(self, candidates):\n        raise {error}\n")
     with pytest.raises(kind) as caught:
-        strategy(candidates())
+        sampler(candidates())
     assert not isinstance(caught.value, InputError)
 
 
@@ -184,10 +226,23 @@ def test_a_changed_file_has_another_hash(folder: Path) -> None:
     for source in (RIGHT, RIGHT, RIGHT + "\n# changed"):
         sys.modules.pop(NAME, None)
         build(folder, source)
-        hashes.add(source_hash(STRATEGIES.get(f"{NAME}:Middle")))
+        hashes.add(source_hash(STRATEGIES[f"{NAME}:Middle"]))
     assert len(hashes) == 2
     assert source_hash(3) == source_hash(int) == ""
 
 
-def test_what_comes_along_is_not_looked_at() -> None:
-    assert type(build_strategy(SamplingSettings(strategy="all"))) is STRATEGIES.get("all")
+def test_what_comes_along_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    for check in ("_require", "_require_numbers", "_refuse"):
+        monkeypatch.setattr(Sampler, check, lambda *_, **__: pytest.fail("looked"))
+    for name in STRATEGIES.names():
+        Sampler(STRATEGIES[name]())(candidates())
+    with pytest.raises(pytest.fail.Exception, match="looked"):
+        Sampler(Own())(candidates())
+
+
+def test_a_stackable_one_keeps_its_numbers_by_run(folder: Path) -> None:
+    source = returning("PairSets(candidates.own, statistics={'mine': torch.arange(2.0)})", stackable=True)
+    sampler = build(folder, source + "    def diagnose(self, candidates, pairs): return {'slow': torch.ones(2)}\n")
+    pairs = sampler(candidates())
+    assert pairs.statistics["mine"].tolist() == [0, 1]
+    assert sampler.diagnose(candidates(), pairs)["slow"].tolist() == [1, 1]

@@ -1,19 +1,27 @@
 """Every strategy against its paper's formula; what all have in common is checked for all."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 from tests.graphs import small_graph
 
-from nodewise.core import rng
+from nodewise.core import config, rng
 from nodewise.core.errors import InputError
 from nodewise.losses.node_infonce import node_infonce
+from nodewise.methods.settings import Settings
+from nodewise.sampling.debiased import Debiased
+from nodewise.sampling.descriptions import Descriptions, vectors
+from nodewise.sampling.hard import Hard
 from nodewise.sampling.oracle import Oracle
-from nodewise.sampling.pairs import Candidates, PairSets, Strategy
-from nodewise.sampling.settings import RivalSettings, SamplingSettings
-from nodewise.sampling.strategy import STRATEGIES, build_strategy
+from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.sampling.quantile import SimilarityQuantile
+from nodewise.sampling.strategy import STRATEGIES, Sampler, Strategy
+from nodewise.sampling.uniform import Uniform
 from nodewise.views.topology import Topology
 
 TOPOLOGY = Topology.of(small_graph())
@@ -30,15 +38,10 @@ def candidates(nodes: torch.Tensor | None = None, temperature: float = 0.5) -> C
     return Candidates(query, key, nodes, nodes, temperature, TOPOLOGY, draw, key, members)
 
 
-def settings(name: str, **rivals: float) -> SamplingSettings:
-    return SamplingSettings(strategy=name, rivals=replace(RivalSettings(), **rivals))
-
-
 @pytest.mark.parametrize("name", STRATEGIES.names())
 def test_common_ground(name: str) -> None:
     batch = candidates()
-    pairs = build_strategy(settings(name))(batch)
-    again = build_strategy(settings(name))(batch)
+    pairs, again = (Sampler(Strategy.named(name)())(batch) for _ in range(2))
     assert torch.equal(pairs.negatives, again.negatives)
     assert pairs.negatives.dtype == torch.bool
     assert not (pairs.negatives & batch.own).any()
@@ -53,7 +56,7 @@ def test_common_ground(name: str) -> None:
 @pytest.mark.parametrize("name", STRATEGIES.names())
 def test_a_node_drawn_twice_is_never_its_own_negative(name: str) -> None:
     nodes = torch.tensor([[4, 9, 4, 7, 9, 4, 1, 2, 3, 5], [1, 1, 1, 2, 3, 4, 5, 6, 7, 8]])
-    pairs = build_strategy(settings(name))(candidates(nodes))
+    pairs = Sampler(Strategy.named(name)())(candidates(nodes))
     same = nodes.unsqueeze(-1) == nodes.unsqueeze(-2)
     assert not (pairs.negatives & same).any()
 
@@ -62,7 +65,7 @@ def test_uniform_keeps_its_share_independently_of_the_embedding() -> None:
     nodes = torch.arange(2000).unsqueeze(0) % 30 + torch.arange(2000).unsqueeze(0) * 30
     query = torch.zeros(1, 2000, 2)
     batch = Candidates(query, query, nodes, nodes, 1.0, TOPOLOGY, rng.key(torch.tensor([[3]]), "sampling", 0))
-    kept = build_strategy(settings("uniform", share=0.3))(batch).negatives
+    kept = Sampler(Uniform(share=0.3))(batch).negatives
     assert abs(kept.double().mean() - 0.3) < 0.002
     assert abs((kept[0, :-1] & kept[0, 1:]).double().mean() - 0.09) < 0.002
 
@@ -70,7 +73,7 @@ def test_uniform_keeps_its_share_independently_of_the_embedding() -> None:
 def test_hard_negatives_follow_hcl() -> None:
     batch = candidates()
     beta, prior, tau = 0.8, 0.1, batch.temperature
-    pairs = build_strategy(settings("hard", concentration=beta, positive_prior=prior))(batch)
+    pairs = Sampler(Hard(concentration=beta, positive_prior=prior))(batch)
     loss = node_infonce(batch.query, batch.key, pairs, temperature=tau)
     # Robinson et al. 2021: reweight = e^{beta s} / mean(e^{beta s}); Ng = max((-prior N pos + sum(reweight neg)) /
     # (1 - prior), N e^{-1/t}); loss = -log(pos / (pos + Ng)).
@@ -90,14 +93,14 @@ def test_hard_negatives_follow_hcl() -> None:
 
 def test_debiased_leaves_the_sets_alone_and_names_the_prior() -> None:
     batch = candidates()
-    pairs = build_strategy(settings("debiased", positive_prior=0.2))(batch)
+    pairs = Sampler(Debiased(positive_prior=0.2))(batch)
     assert torch.equal(pairs.negatives, ~batch.own)
     assert pairs.positive_prior == 0.2
 
 
 def test_quantile_drops_the_most_similar() -> None:
     batch = candidates()
-    pairs = build_strategy(settings("quantile", quantile=0.25))(batch)
+    pairs = Sampler(SimilarityQuantile(quantile=0.25))(batch)
     scores = batch.scores.masked_fill(batch.own, -torch.inf)
     for run in range(2):
         for i in range(12):
@@ -108,7 +111,7 @@ def test_quantile_drops_the_most_similar() -> None:
 def test_the_oracle_keeps_other_classes_only_and_has_no_name() -> None:
     labels = torch.arange(30) % 3
     batch = candidates()
-    pairs = Oracle(SamplingSettings(), labels)(batch)
+    pairs = Sampler(Oracle(labels))(batch)
     named = labels[batch.query_nodes]
     same = named.unsqueeze(-1) == named.unsqueeze(-2)
     assert torch.equal(pairs.negatives, ~same)
@@ -116,17 +119,117 @@ def test_the_oracle_keeps_other_classes_only_and_has_no_name() -> None:
     assert "oracle" not in STRATEGIES.names()
 
 
+@pytest.mark.parametrize("name", STRATEGIES.names())
+def test_a_stack_is_chosen_for_as_each_of_its_runs_is(name: str) -> None:
+    # All strategies that come along take a stack at once; what one run gets must not depend on the others.
+    batch, sampler = candidates(), Sampler(Strategy.named(name)())
+    together = sampler(batch)
+    for run in range(2):
+        some = slice(run, run + 1)
+        alone = sampler(
+            replace(
+                batch,
+                query=batch.query[some],
+                key=batch.key[some],
+                query_nodes=batch.query_nodes[some],
+                key_nodes=batch.key_nodes[some],
+                draw=batch.draw[some],
+                seen=batch.seen[some],
+                members=batch.members[some],
+            )
+        )
+        assert torch.equal(alone.negatives[0], together.negatives[run])
+        if together.log_weights is not None:
+            assert torch.allclose(alone.log_weights[0], together.log_weights[run], atol=1e-6)
+
+
 class Own(Strategy):
     """A researcher's own idea."""
 
-    def __call__(self, candidates: Candidates) -> PairSets:
+    def choose(self, candidates: Candidates) -> PairSets:
         return PairSets(candidates.scores < 0)
 
 
+class Everything(Strategy):
+    """Looks at everything there is to see of one run, and returns everything there is to return."""
+
+    share: float = 0.5
+    evidence = "embedding"
+
+    def choose(self, candidates: Candidates) -> PairSets:
+        assert candidates.query.dim() == candidates.key.dim() == 2
+        assert candidates.own.shape == candidates.scores.shape == (12, 12)
+        kept = rng.uniform(rng.fold(candidates.draw, candidates.query_nodes).unsqueeze(-1), candidates.key_nodes)
+        seen = vectors(candidates.seen) @ vectors(candidates.members)[:, 0].mT
+        negatives = (kept < self.share) | (seen < 0)
+        return PairSets(negatives, seen > 0.9, candidates.scores / 2, 0.2, {"kept": kept.mean(), "one": 1})
+
+    def diagnose(self, candidates: Candidates, pairs: PairSets) -> dict[str, Any]:
+        return {"both": (pairs.negatives & pairs.positives).sum() + pairs.statistics["kept"] + len(candidates.key)}
+
+
+@pytest.mark.parametrize("described", [False, True])
+def test_a_strategy_for_one_run_is_applied_to_each_run_of_a_stack(described: bool) -> None:
+    batch, own = candidates(), Everything(share=0.3)
+    if described:
+        drawn = torch.randint(0, 4, (2, TOPOLOGY.num_nodes, 6), generator=torch.Generator().manual_seed(1))
+        everyone = Descriptions.numbered(drawn + 5 * torch.arange(6), 30)
+        members = everyone.of(torch.stack([batch.query_nodes] * 2, dim=-1))
+        batch = replace(batch, seen=everyone.of(batch.key_nodes), members=members)
+        assert torch.equal(batch.of_run(1).seen.dense(), batch.seen.dense()[1])
+    sampler = Sampler(own)
+    pairs = sampler(batch)
+    numbers = sampler.diagnose(batch, pairs)
+    assert pairs.positive_prior == 0.2
+    for run in range(2):
+        part = batch.of_run(run)
+        alone = own.choose(part)
+        assert torch.equal(pairs.negatives[run], alone.negatives & ~part.own)
+        assert torch.equal(pairs.positives[run], alone.positives)
+        assert torch.equal(pairs.log_weights[run], alone.log_weights)
+        assert pairs.statistics["kept"][run] == alone.statistics["kept"]
+        assert pairs.statistics["one"][run] == 1
+        assert pairs.statistics["negatives"][run] == pairs.negatives[run].sum(-1).float().mean()
+        assert numbers["both"][run] == own.diagnose(part, replace(alone, negatives=pairs.negatives[run]))["both"]
+
+
+class Careless(Strategy):
+    """Forgets to leave out the query's own node."""
+
+    def choose(self, candidates: Candidates) -> PairSets:
+        return PairSets(torch.ones_like(candidates.own))
+
+
+class CarelessStack(Careless):
+    """The same for all runs at once."""
+
+    stackable = True
+
+
+@pytest.mark.parametrize("kind", [Careless, CarelessStack])
+def test_an_own_node_is_never_a_negative_whatever_a_strategy_returns(kind: type[Strategy]) -> None:
+    nodes = torch.tensor([[4, 9, 4, 7, 9, 4, 1, 2, 3, 5], [1, 1, 1, 2, 3, 4, 5, 6, 7, 8]])
+    pairs = Sampler(kind())(candidates(nodes))
+    assert torch.equal(pairs.negatives, nodes.unsqueeze(-1) != nodes.unsqueeze(-2))
+    assert torch.equal(pairs.statistics["negatives"], pairs.negatives.sum(-1).float().mean(-1))
+
+
 def test_a_strategy_of_ones_own() -> None:
-    built = build_strategy(SamplingSettings(strategy=f"{__name__}:Own"))
-    assert torch.equal(built(candidates()).negatives, candidates().scores < 0)
+    named = config.override(Settings(), [f"sampling.strategy={__name__}:Own"]).sampling
+    assert named == Own()
+    assert named.name == f"{__name__}:Own"
+    batch = candidates()
+    assert torch.equal(Sampler(named)(batch).negatives, (batch.scores < 0) & ~batch.own)
     with pytest.raises(InputError, match="did you mean 'adaptive'"):
-        build_strategy(SamplingSettings(strategy="adaptve"))
-    with pytest.raises(TypeError, match="define __call__"):
-        Strategy(SamplingSettings())(candidates())
+        Strategy.named("adaptve")
+    with pytest.raises(TypeError, match="define choose"):
+        Strategy().choose(batch)
+
+
+def test_one_that_extends_another_does_not_go_by_its_name() -> None:
+    class Larger(Uniform):
+        """Not registered, and not `uniform` either."""
+
+    assert Larger.name == f"{__name__}:{Larger.__qualname__}"
+    assert Uniform.name == "uniform"
+    assert Larger(share=0.3) != Uniform(share=0.3)

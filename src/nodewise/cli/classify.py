@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,18 +26,15 @@ from nodewise.cli.common import (
     load_settings,
     print_json,
     print_line,
-    read_vectors,
     use_threads,
 )
-from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
-from nodewise.cli.outputs import check_file
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write
-from nodewise.methods.catalogue import find
+from nodewise.runs.outputs import check_file
+from nodewise.runs.source import GraphSource, load_graph
 
 if TYPE_CHECKING:
-    from nodewise.graph.ids import NodeIds
+    pass
 
 RunOrGraph = Annotated[
     str, typer.Argument(metavar="RUN_OR_GRAPH", help="A run or a file of vectors; with --method, a graph.")
@@ -93,60 +89,36 @@ def classify(
             raise InputError(f"{option} belongs to a method that learns from a graph; name one with --method")
         _by_vectors(Path(run_or_graph), output, labels, tables, json)
         return
-    card = find(method, with_labels=True)
+    from nodewise.methods.estimator import METHODS
+    from nodewise.runs.classify import label
+
     use_threads(threads)
     place = GraphSource(run_or_graph, features, labels, data_dir, edges, tables)
-    estimator = card.load()
+    estimator = METHODS.find(method, with_labels=True)
     settings = load_settings(config, None, set, estimator=estimator, dataset=run_or_graph if place.is_data_set else "")
     model = estimator(settings=settings, seed=seed, device=device)
-
-    from nodewise.cli.supervised import label
-
     graph = load_graph(place, quiet)
     found = label(graph, model, seed=seed, quiet=quiet)
-    names = [graph.class_names[each] for each in found.classes]
-    _write(output, graph.ids, found.rows, names, found.probabilities)
+    predictions = found.of(graph)
+    predictions.write(output)
     train, val, test = (len(part) for part in (found.split.train, found.split.val, found.split.test))
     if json:
-        counts = {"labelled": train, "validated": val, "classified": len(names), "classes": _counts(names)}
+        counts = {"labelled": train, "validated": val, "classified": len(predictions), "classes": predictions.counts()}
         print_json({"labels": str(output), "method": method, **counts, "test_accuracy": found.accuracy})
         return
     held = f" and validated on {val:,}" if val else ""
-    print_line(f"{len(names):,} labels, learnt by {method} from {train:,} labelled nodes{held}, are in {output}")
+    print_line(f"{len(predictions):,} labels, learnt by {method} from {train:,} labelled nodes{held}, are in {output}")
     if found.accuracy is not None:
         print_line(f"{100 * found.accuracy:.1f}% of the {test:,} test nodes, whose labels were hidden, are right")
 
 
 def _by_vectors(run: Path, output: Path, labels: Path | None, tables: TableColumns, json: bool) -> None:
-    embeddings = read_vectors(run)
+    from nodewise.runs.classify import classify_run
 
-    from nodewise.cli.labels import labels_for
-    from nodewise.evaluation.logistic import classify_unlabelled
-
-    known = labels_for(embeddings.ids, run, labels, tables=tables)
-    known.require_two_classes()
-    if (known.labels >= 0).all():
-        raise InputError(f"{known.source}: every node has a label; there is nothing to classify")
-    rows, classes, probabilities = classify_unlabelled(embeddings.vectors, known.labels)
-    names = [known.class_names[label] for label in classes]
-    _write(output, embeddings.ids, rows, names, probabilities)
-    labelled, unlabelled = len(known.labels) - len(rows), len(rows)
+    found = classify_run(run, labels, tables)
+    found.write(output)
     if json:
-        counts = {"labelled": labelled, "classified": unlabelled, "classes": _counts(names)}
+        counts = {"labelled": found.learnt_from, "classified": len(found), "classes": found.counts()}
         print_json({"labels": str(output), **counts})
     else:
-        print_line(f"{unlabelled:,} labels, learnt from {labelled:,} labelled nodes, are in {output}")
-
-
-def _counts(names: list[str | int]) -> dict[str, int]:
-    return {str(name): size for name, size in sorted(Counter(names).items())}
-
-
-def _write(path: Path, ids: NodeIds, rows: Any, names: list[str | int], probabilities: Any) -> None:
-    import pyarrow as pa
-    import pyarrow.csv as pa_csv
-    import pyarrow.parquet as pq
-
-    table = pa.table({"id": ids.to_arrow().take(pa.array(rows)), "label": names, "probability": probabilities})
-    with atomic_write(path) as temporary:
-        (pq.write_table if path.suffix.lower() == ".parquet" else pa_csv.write_csv)(table, temporary)
+        print_line(f"{len(found):,} labels, learnt from {found.learnt_from:,} labelled nodes, are in {output}")

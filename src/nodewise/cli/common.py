@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodewise.core.errors import InputError
-from nodewise.core.folder import RunFolder
 from nodewise.core.jsonable import to_json
-from nodewise.core.terminal import printable, tell
+from nodewise.core.terminal import printable
+from nodewise.runs import source
 
 if TYPE_CHECKING:
-    from nodewise.vectors.embeddings import Embeddings
+    pass
 
 GraphName = Annotated[
     str, typer.Argument(metavar="GRAPH", help="A data set (citeseer, cora, pubmed), a file of edges, or a store.")
@@ -52,7 +52,7 @@ Threads = Annotated[
 
 
 @dataclass(frozen=True)
-class EdgeColumns:
+class EdgeColumns(source.EdgeColumns):
     """How a file of edges is written, where the guess is wrong."""
 
     delimiter: Annotated[
@@ -70,7 +70,7 @@ class EdgeColumns:
 
 
 @dataclass(frozen=True)
-class TableColumns:
+class TableColumns(source.TableColumns):
     """Which columns of features and labels hold what, where the names do not say."""
 
     id_column: Annotated[
@@ -91,18 +91,6 @@ def examples(*lines: str) -> str:
     return "\b\n" + "\n".join(
         ["Examples:" if len(lines) > 1 else "Example:", *(f"  nodewise {line}" for line in lines)]
     )
-
-
-def read_vectors(run_or_file: Path) -> Embeddings:
-    """Return the embeddings of a run folder, of a folder of shards, or of a file."""
-    from nodewise.vectors.embeddings import read_embeddings
-    from nodewise.vectors.shards import has_shards, read_shards
-
-    if has_shards(run_or_file):
-        return read_shards(run_or_file)
-    if not run_or_file.exists() or run_or_file.is_dir():
-        return read_embeddings(RunFolder.open(run_or_file).embeddings)
-    return read_embeddings(run_or_file)
 
 
 def load_settings(
@@ -139,12 +127,6 @@ def use_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def say(message: str, quiet: bool = False) -> None:
-    """Print a line for the person at the terminal, on stderr, so that stdout holds results only."""
-    if not quiet:
-        tell(message)
-
-
 def first_line(thing: object) -> str:
     """Return the first line of an object's docstring."""
     return (thing.__doc__ or "").strip().partition("\n")[0]
@@ -154,7 +136,7 @@ def print_json(value: object) -> None:
     """Print a result as JSON on stdout."""
     text = to_json(value, indent=2)
     try:
-        text.encode(sys.stdout.encoding)
+        text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:  # JSON has its own way to spell out what the stream cannot take
         text = json.dumps(json.loads(text), indent=2)
     print(text)

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from nodewise.cli.common import Config, DataDir, Json, Preset, Quiet, Set, examples, load_settings, print_json, say
+from nodewise.cli.common import Config, DataDir, Json, Preset, Quiet, Set, examples, load_settings, print_json
 from nodewise.core.errors import InputError
+from nodewise.core.terminal import say
 
 Init = Annotated[Path | None, typer.Option("--init", metavar="FILE", help="Write them to a new file.")]
 

@@ -23,12 +23,12 @@ from nodewise.cli.common import (
     examples,
     print_json,
     print_line,
-    say,
 )
-from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
+from nodewise.core.terminal import say
+from nodewise.runs.source import GraphSource, load_graph
 
 if TYPE_CHECKING:
     from nodewise.store.layout import Manifest

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,17 +19,13 @@ from nodewise.cli.common import (
     print_json,
     print_line,
 )
-from nodewise.cli.embed import summarise, train
-from nodewise.cli.evaluate import print_reports, score, to_dict
-from nodewise.cli.graphs import GraphSource, load_graph
-from nodewise.cli.report import write_report
-from nodewise.core.folder import RunFolder
-from nodewise.core.staging import staged
+from nodewise.cli.embed import summarise
+from nodewise.cli.evaluate import print_evaluation
 from nodewise.core.terminal import printable
-from nodewise.methods.catalogue import find
+from nodewise.runs.source import GraphSource
 
 if TYPE_CHECKING:
-    from nodewise.evaluation.evaluate import Report
+    from nodewise.runs.evaluate import Evaluation
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.")]
 
@@ -63,23 +58,28 @@ def demo(
     The graph is Citeseer: papers, their words, and who cites whom. It takes a minute or two on two CPU cores and
     needs no other file.
     """
+    from nodewise.methods.node_embedder import NodeEmbedder
+    from nodewise.runs.embed import EmbedPlan
+    from nodewise.runs.embed import embed as leave_run
+
     source, settings = GraphSource("citeseer", data_dir=data_dir), load_settings(None, None, set)
-    with staged(output) as run:
-        graph = load_graph(source, quiet)
-        train(find("nodewise"), graph, run, source=source, settings=settings, seed=seed, device=device, quiet=quiet)
-    headline = score([output], device=device, data_dir=data_dir, quiet=quiet)
+    run = leave_run(NodeEmbedder(settings, seed=seed, device=device), source, output, EmbedPlan(quiet=quiet))
+    if run is None:
+        return
+    options: dict[str, Any] = {"device": device, "data_dir": data_dir}
+    headline = run.evaluate(**options, quiet=quiet)
     # scikit-learn's classifier is the one most people know.
-    familiar = score([output], probe="sklearn", metrics=("accuracy",), device=device, data_dir=data_dir, quiet=True)
-    page = write_report(output, data_dir=data_dir, seed=seed, quiet=quiet)
+    familiar = run.evaluate(**options, probe="sklearn", metrics=("accuracy",))
+    page = run.report(data_dir=data_dir, seed=seed, quiet=quiet).path
     if json:
-        evaluations = {"evaluation": to_dict(headline), "evaluation_sklearn": to_dict(familiar)}
-        print_json(summarise(RunFolder(output)) | evaluations | {"report": str(page)})
+        evaluations = {"evaluation": headline.to_dict(), "evaluation_sklearn": familiar.to_dict()}
+        print_json(summarise(run) | evaluations | {"report": str(page)})
     else:
-        print_line(f"Learnt a vector for each of {graph.num_nodes:,} papers, without a single label.")
-        print_reports(headline)
+        print_line(f"Learnt a vector for each of {len(run.embeddings):,} papers, without a single label.")
+        print_evaluation(headline)
         print_line(f"accuracy by scikit-learn's logistic regression: {_accuracies(familiar)}")
         print(_NEXT.format(run=printable(output), page=printable(page)))
 
 
-def _accuracies(reports: Sequence[Report]) -> str:
-    return ", ".join(f"{report.name} {100 * report.scores['accuracy'].mean:.1f}" for report in reports)
+def _accuracies(found: Evaluation) -> str:
+    return ", ".join(f"{row.name} {100 * row.scores['accuracy'].mean:.1f}" for row in found.rows)

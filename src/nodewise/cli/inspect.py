@@ -24,10 +24,10 @@ from nodewise.cli.common import (
     print_json,
     print_table,
 )
-from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.core.progress import duration
+from nodewise.runs.source import GraphSource, load_graph
 
 Verify = Annotated[bool, typer.Option("--verify", help="Read all of a graph store and check its checksums.")]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nodewise.cli.common import DataDir, Json, Quiet, examples, print_json, print_table
-from nodewise.methods.catalogue import METHODS, Card
+
+if TYPE_CHECKING:
+    from nodewise.methods.estimator import Estimator
 
 _DATASETS = ("cora", "citeseer", "pubmed")
 Details = Annotated[bool, typer.Option("--details", help="Paper and cost of each as well.")]
@@ -25,20 +26,29 @@ def methods(details: Details = False, data_dir: DataDir = None, json: Json = Fal
     X: features, A: edges, S: diffusion of the edges, Y: labels. Those without Y run with 'nodewise embed --method
     NAME', those with it with 'nodewise classify --method NAME'.
     """
-    cards = METHODS.values()
+    from nodewise.methods.estimator import METHODS
+
+    found = [METHODS[name] for name in METHODS.names()]
     if json:
-        print_json([asdict(card) | {"needs_labels": card.needs_labels, "accuracy": card.accuracy} for card in cards])
+        facts = ("name", "title", "paper", "uses", "inductive", "cost")
+        print_json(
+            [
+                {fact: getattr(each, fact) for fact in facts}
+                | {"needs_labels": each.needs_labels(), "accuracy": each.measured()}
+                for each in found
+            ]
+        )
         return
     columns = ("name", "method", "uses", "new nodes", *_DATASETS, *(("paper", "cost") if details else ()))
     rows = [
-        (card.name, card.title, card.uses, "yes" if card.inductive else "no")
-        + tuple(_accuracy(card, dataset) for dataset in _DATASETS)
-        + ((card.paper, card.cost) if details else ())
-        for card in cards
+        (each.name, each.title, each.uses, "yes" if each.inductive else "no")
+        + tuple(_accuracy(each, dataset) for dataset in _DATASETS)
+        + ((each.paper, each.cost) if details else ())
+        for each in found
     ]
     print_table("methods, and test accuracy we measured (public split; mean and number of seeds)", columns, rows)
 
 
-def _accuracy(card: Card, dataset: str) -> str:
-    found = card.accuracy.get(dataset)
+def _accuracy(method: type[Estimator], dataset: str) -> str:
+    found = method.measured().get(dataset)
     return f"{found['mean']:.1f} ({found['n']})" if found else "-"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nodewise.cli.common import DataDir, Json, Quiet, RunOrFile, examples, print_json, print_table, read_vectors
+from nodewise.cli.common import DataDir, Json, Quiet, RunOrFile, examples, print_json, print_table
 
 Node = Annotated[str, typer.Option("--node", "-n", metavar="ID", help="The node, by its own id.")]
 Number = Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many neighbours.")]
@@ -31,6 +31,8 @@ def neighbors(
 
     The nearest come first, with the cosine similarity of their vectors.
     """
+    from nodewise.runs.together import read_vectors
+
     embeddings = read_vectors(run)
     wanted = embeddings.ids.parse(node)
     found = embeddings.neighbors(wanted, k)

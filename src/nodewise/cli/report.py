@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,19 +21,10 @@ from nodewise.cli.common import (
     examples,
     print_json,
     print_line,
-    say,
 )
-from nodewise.cli.graphs import GraphSource
 from nodewise.cli.groups import grouped
-from nodewise.cli.outputs import check_file
 from nodewise.core.errors import InputError
-from nodewise.core.folder import RunFolder
-from nodewise.core.suggest import did_you_mean
-
-if TYPE_CHECKING:
-    from nodewise.graph.graph import Graph
-    from nodewise.report.columns import Column
-    from nodewise.report.subject import Subject
+from nodewise.runs.source import GraphSource
 
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page; report.html in the run if not given.")
@@ -84,6 +75,8 @@ def report(
     if graph is None and features is not None:
         raise InputError("--features are those of --graph GRAPH; name it too")
     source = None if graph is None else GraphSource(graph, features, None, data_dir, edges, tables)
+    from nodewise.runs.page import write_report
+
     page = write_report(
         run,
         output,
@@ -95,107 +88,8 @@ def report(
         tables=tables,
         data_dir=data_dir,
         quiet=quiet,
-    )
+    ).path
     if json:
         print_json({"report": str(page), "bytes": page.stat().st_size})
     else:
         print_line(f"the page is {page}; open it in a browser")
-
-
-def write_report(
-    run: Path,
-    output: Path | None = None,
-    source: GraphSource | None = None,
-    *,
-    labels_file: Path | None = None,
-    attributes_file: Path | None = None,
-    projection: str = "auto",
-    seed: int = 0,
-    tables: TableColumns = TABLES,
-    data_dir: Path | None = None,
-    quiet: bool = False,
-) -> Path:
-    """Write the page of a run and return its path."""
-    from nodewise.core.progress import for_terminal
-    from nodewise.report.contents import contents
-    from nodewise.report.coordinates import PROJECTIONS
-    from nodewise.report.page import write_page
-
-    way = next((name for name in PROJECTIONS if name == projection), None)
-    if way is None:
-        raise InputError(f"unknown projection {projection!r}{did_you_mean(projection, PROJECTIONS)}")
-    folder = RunFolder.open(run)
-    page = output or folder.report
-    inputs = (labels_file, attributes_file, *((source.graph, source.features) if source else ()))
-    check_file(page, *inputs, run=run, page=folder.report)
-    subject = read_subject(
-        folder,
-        source,
-        labels_file=labels_file,
-        attributes_file=attributes_file,
-        tables=tables,
-        data_dir=data_dir,
-        quiet=quiet,
-    )
-    write_page(contents(subject, way, seed=seed, progress=for_terminal(quiet)), page)
-    return page
-
-
-def read_subject(
-    folder: RunFolder,
-    source: GraphSource | None,
-    *,
-    labels_file: Path | None,
-    attributes_file: Path | None,
-    tables: TableColumns,
-    data_dir: Path | None,
-    quiet: bool,
-) -> Subject:
-    """Gather a run, its graph if it can be found, its labels and further columns."""
-    from dataclasses import asdict
-
-    from nodewise.cli.labels import labels_for
-    from nodewise.cli.runs import find_graph, read_runs
-    from nodewise.report.attributes import read_attributes
-    from nodewise.report.subject import Subject
-    from nodewise.vectors.embeddings import Embeddings
-
-    runs = read_runs([folder.path])
-    graph, missing = find_graph(runs, source, data_dir, quiet)
-    notes = []
-    if graph is not None:
-        runs = runs.in_order_of(graph.ids) or runs
-    else:
-        notes.append(f"Neighbours in the graph and degrees are left out: {missing}.")
-        say(f"no neighbours in the graph: {missing}; name it with --graph GRAPH", quiet)
-    known = None
-    if labels_file is not None or folder.labels.is_file() or (graph is not None and graph.labels is not None):
-        known = labels_for(runs.ids, folder.path, labels_file, tables=tables, graph=graph)
-    columns = _features(graph, folder) if graph is not None else ()
-    if attributes_file is not None:
-        extra, remarks = read_attributes(attributes_file, runs.ids, tables.id_column)
-        named = {column.name for column in extra}
-        columns = extra + tuple(column for column in columns if column.name not in named)
-        notes.extend(remarks)
-    environment = folder.read_environment()
-    return Subject(
-        name=str(environment.get("graph", {}).get("name") or folder.path.resolve().name),
-        embeddings=Embeddings(runs.ids, runs.matrices[0]),
-        graph=graph,
-        labels=None if known is None else known.labels,
-        class_names=() if known is None else known.class_names,
-        split=None if known is None else known.split,
-        attributes=columns,
-        metrics=folder.read_metrics(),
-        settings={} if runs.settings is None else asdict(runs.settings),
-        environment=environment,
-        notes=tuple(notes),
-    )
-
-
-def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
-    """Return the features where they are few, under the names their file gives them."""
-    from nodewise.report.attributes import feature_columns
-
-    names = folder.read_environment().get("graph", {}).get("feature_names", ())
-    return feature_columns(graph, tuple(map(str, names)))

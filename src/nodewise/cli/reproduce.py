@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nodewise.cli.common import DataDir, Device, Json, Quiet, Threads, examples, print_json, say, use_threads
+from nodewise.cli.common import DataDir, Device, Json, Quiet, Threads, examples, print_json, use_threads
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
+from nodewise.core.terminal import say
 
 if TYPE_CHECKING:
     from nodewise.reproduce.run import Outcome, Runner

@@ -23,18 +23,18 @@ from nodewise.cli.common import (
     examples,
     print_json,
     print_line,
-    say,
 )
-from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
-from nodewise.cli.outputs import check_file, refuse_inputs
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
+from nodewise.core.terminal import say
+from nodewise.runs.outputs import check_file, refuse_inputs
+from nodewise.runs.source import GraphSource, load_graph
 
 if TYPE_CHECKING:
-    from nodewise.core.folder import RunFolder
     from nodewise.graph.graph import Graph
     from nodewise.graph.ids import NodeIds
+    from nodewise.runs.run import Run
 
 Output = Annotated[
     Path,
@@ -80,15 +80,13 @@ def transform(
     The graph may be one that training never saw; its nodes need the same features in the same order. With --nodes or
     --new the work is that of these nodes and what they see of the graph.
     """
-    from nodewise.core.folder import RunFolder
-    from nodewise.methods.catalogue import find
+    from nodewise.runs.run import Run
     from nodewise.training.team import joined, launched
 
-    folder = RunFolder.open(run)
-    card = find(folder.read_environment().get("method", "nodewise"), with_labels=False)
-    method = card.load()
-    if not card.inductive:
-        raise InputError(f"{run}: {card.name} has vectors for the nodes it was trained on only; train it again")
+    trained = Run(run)
+    method = trained.method
+    if not method.inductive:
+        raise InputError(f"{run}: {method.name} has vectors for the nodes it was trained on only; train it again")
     if nodes is not None and new:
         raise InputError("--nodes and --new exclude each other; give one of them")
     if launched() and not shards:
@@ -98,16 +96,15 @@ def transform(
         check_file(output, run=run)
     if not shards and output.suffix.lower() not in ("", ".parquet"):
         raise InputError(f"{output}: vectors are written as Parquet; let the name end in .parquet")
-    by_parts = hasattr(method, "transform_to_shards")
-    if not by_parts and (nodes is not None or new or shards):
-        raise InputError(f"{run}: a run of {card.name} embeds whole graphs only; leave out the option")
-    model = method.load(folder.path, device=device, **({"embeddings": False} if by_parts else {}))
+    if shards and not method.partial:
+        raise InputError(f"{run}: {method.name} embeds a graph as a whole; leave out --shards")
+    model = trained.model(device)
     if features is not None:
-        _require_same_order(features, tables, folder)
+        _require_same_order(features, tables, trained)
     data = load_graph(
         GraphSource(graph, features, None, data_dir, edges, tables), quiet, verify=nodes is None and not new
     )
-    some = _wanted(nodes, folder, data, quiet) if nodes is not None or new else None
+    some = _wanted(nodes, trained, data, quiet) if nodes is not None or new else None
     if shards:
         with joined(device) as (team, model.device):
             silent = quiet or team.rank > 0
@@ -116,8 +113,7 @@ def transform(
         if team.rank > 0:
             return
     else:
-        options = {"nodes": some, "progress": for_terminal(quiet)} if by_parts else {}
-        embeddings = model.transform(data, **options)
+        embeddings = model.transform(data, some, for_terminal(quiet))
         embeddings.to_parquet(output)
         facts = dict(zip(("nodes", "dimensions"), embeddings.vectors.shape, strict=True))
     if json:
@@ -127,34 +123,29 @@ def transform(
         print_line(f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers are in {output}{speed}")
 
 
-def _require_same_order(features: Path, tables: TableColumns, run: RunFolder) -> None:
+def _require_same_order(features: Path, tables: TableColumns, run: Run) -> None:
     from nodewise.read.feature_names import feature_names, require_same_order
 
-    known = run.read_environment().get("graph", {}).get("feature_names", ())
+    known = run.about.get("graph", {}).get("feature_names", ())
     require_same_order(features, feature_names(features, tables.id_column), [str(name) for name in known])
 
 
-def _wanted(nodes: Path | None, run: RunFolder, graph: Graph, quiet: bool) -> NodeIds:
+def _wanted(nodes: Path | None, run: Run, graph: Graph, quiet: bool) -> NodeIds:
     """Return the ids in a file or, without one, those of the graph that the run has no vectors for."""
     from nodewise.core.messages import count
-    from nodewise.graph.ids import NodeIds
-    from nodewise.read.parquet import ParquetColumns
+    from nodewise.runs.run import read_ids_of
 
     if nodes is not None:
         if len(found := read_ids(nodes)) == 0:
             raise InputError(f"{nodes}: holds no ids; there is nothing to embed")
         return found
-    file = ParquetColumns.open(run.embeddings)
-    seen = NodeIds(file.read([file.names.index("id")]).keys[0], str(run.embeddings))
-    fresh = graph.ids.to_arrow().filter(seen.positions(graph.ids, graph.name) < 0)
-    if len(fresh) == 0:
-        raise InputError(f"{run.path}: has a vector for every node of {graph.name}; there is nothing new to embed")
+    fresh, seen = run.new_nodes(graph), read_ids_of(run.folder)
     places = graph.ids.positions(seen)
     linked = int((graph.degrees[places[places >= 0]] > 0).sum())
     if linked < len(seen) / 2:
         few = f"only {linked:,} of the run's {count(len(seen), 'node')} have edges here"
         say(f"{few}; vectors of new nodes depend on them, so give old and new edges together", quiet)
-    return NodeIds.from_distinct(fresh)
+    return fresh
 
 
 def read_ids(path: Path) -> NodeIds:

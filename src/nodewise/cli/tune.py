@@ -27,15 +27,15 @@ from nodewise.cli.common import (
     examples,
     print_json,
     print_table,
-    say,
     use_threads,
 )
-from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.cli.groups import grouped
-from nodewise.cli.search_folder import CHOSEN_BY, claimed, write_best
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
+from nodewise.core.terminal import say
+from nodewise.runs.source import GraphSource, load_graph
+from nodewise.tune.folder import CHOSEN_BY, claimed, write_best
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
@@ -175,9 +175,9 @@ def _known(variants: str, space: str) -> tuple[str, ...]:
 
 def _visible(graph: Graph, objective: str, split: str, seed: int) -> Graph:
     """Return the graph with the labels that the search may read: none at all, or none of test nodes."""
-    from nodewise.cli.labels import unlabelled
     from nodewise.evaluation.inputs import check_labels, check_split
     from nodewise.graph.splits import choose_split, parse_split
+    from nodewise.runs.labels import unlabelled
     from nodewise.tune.search import without_test_labels
 
     if objective == "links":

@@ -149,17 +149,19 @@ def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) ->
     # Parts go by their classes meanwhile: one that was handed in as an object need not have a name to find it by.
     mapping, chosen = _mapping(settings, type), _part_keys(type(settings))
     # A part chosen anew brings settings of its own; those of the one before it would mean nothing to it.
-    for path, value in sorted(changes.items(), key=lambda change: change[0] not in chosen):
+    single = (change for path, value in changes.items() for change in _leaves(path, value))
+    for path, value in sorted(single, key=lambda change: change[0] not in chosen):
         section = mapping
         for depth, part in enumerate(path[:-1], start=1):
             section = section.setdefault(part, {})
             if not isinstance(section, dict):
                 raise InputError(f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section")
-        if path in chosen:
-            if getattr(section.get(path[-1]), "name", None) == value:
-                continue
+        before = section.get(path[-1])
+        if path in chosen and getattr(before, "name", before) != value:
             section.clear()
-        section[path[-1]] = _merged(section.get(path[-1]), value)
+        elif (path in chosen and isinstance(before, type)) or (isinstance(before, dict) and value == {}):
+            continue
+        section[path[-1]] = value
     return _build(type(settings), mapping, source)
 
 
@@ -222,7 +224,7 @@ def _paths(mapping: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
 
 def _chooses(settings: object, name: str) -> bool:
     """Tell whether a keyword means a section, or the setting that chooses a part."""
-    path = next((path for path in _paths(to_mapping(settings)) if path[-1] == name), None)
+    path = next((path for path in _paths(to_mapping(settings)) if name in (path[-1], "_".join(path))), None)
     return path is not None and (path in _part_keys(type(settings)) or isinstance(_at(settings, path), Mapping))
 
 
@@ -420,11 +422,13 @@ def _parse_value(text: str) -> Any:
     return parsed["value"] if list(parsed) == ["value"] else text
 
 
-def _merged(old: Any, new: Any) -> Any:
-    """Return the new value, which leaves out of a section what it does not change."""
-    if not (isinstance(old, dict) and isinstance(new, dict)):
-        return new
-    return old | {name: _merged(old.get(name), value) for name, value in new.items()}
+def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the changes that a section stands for: what it leaves out stays as it is."""
+    if not (isinstance(value, dict) and value):
+        yield path, value
+        return
+    for name, each in value.items():
+        yield from _leaves((*path, name), each)
 
 
 def _toml_lines(mapping: Mapping[str, Any], prefix: str) -> Iterator[str]:

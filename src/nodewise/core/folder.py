@@ -165,6 +165,13 @@ class RunFolder:
             return {}
         return json_object(_content(self.environment), str(self.environment))
 
+    def read_seed(self) -> int:
+        """Return the seed of the training; 0 if nothing was written about the run."""
+        seed = self.read_environment().get("seed", 0)
+        if type(seed) is not int:
+            raise InputError(f"{self.environment}: 'seed' should be a whole number; make the run again")
+        return seed
+
     def append_metrics(self, record: Mapping[str, Any]) -> None:
         """Append one record as a line of JSON; what is not finite becomes null."""
         with self.metrics.open("a", encoding="utf-8") as file:

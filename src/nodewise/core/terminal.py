@@ -13,8 +13,14 @@ def printable(text: object) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in joined)
 
 
+def say(message: object, quiet: bool = False) -> None:
+    """Print a line for the person at the terminal, on stderr, so that stdout holds results only."""
+    if not quiet:
+        tell(message)
+
+
 def tell(message: object) -> None:
-    """Print a line on stderr; if nobody can read it, go on without."""
+    """Print a line on stderr; if nobody can read it, carry on without."""
     try:
         print(f"nodewise: {printable(message)}", file=sys.stderr, flush=True)
     except OSError:

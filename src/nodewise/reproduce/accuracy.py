@@ -51,7 +51,7 @@ def known(graph: Graph) -> tuple[Any, Split]:
 def _classify(task: Task, graph: Graph, seed: int, device: torch.device) -> dict[str, Any]:
     labels, split = known(graph)
     with Meter(device) as meter:
-        model = METHODS[task.estimator](task.settings, seed=seed, device=str(device)).fit(graph)
+        model = METHODS.find(task.estimator, with_labels=True)(task.settings, seed=seed, device=str(device)).fit(graph)
     answers = model.probabilities_.argmax(1).numpy()
     val, test = ((answers[part] == labels[part]).mean() for part in (split.val, split.test))
     return _row(val, test, meter.seconds, meter.peak_mb, CLASSIFIER_PROTOCOL)

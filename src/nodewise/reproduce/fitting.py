@@ -67,7 +67,9 @@ def _fit_stack(task: Task, graph: Graph, seeds: list[int], device: torch.device,
 
 
 def _fit_one(task: Task, graph: Graph, seed: int, device: torch.device, seen: Graph | None) -> torch.Tensor:
-    model = METHODS[task.estimator](task.settings, seed=seed, device=str(device)).fit(seen or graph)
+    model = METHODS.find(task.estimator, with_labels=False)(task.settings, seed=seed, device=str(device)).fit(
+        seen or graph
+    )
     found = model.embeddings_ if seen is None else model.transform(graph)
     return torch.as_tensor(found.vectors)
 

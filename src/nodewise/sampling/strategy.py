@@ -128,7 +128,7 @@ class Sampler:
                 runs = range(len(candidates.query))
                 found = [self.strategy.diagnose(candidates.of_run(run), _of_run(pairs, run)) for run in runs]
         for numbers in found:
-            self._require_numbers(numbers, candidates.query.shape[:-2] if self.strategy.stackable else ())
+            self._require_numbers(numbers, tuple(candidates.query.shape[:-2]) if self.strategy.stackable else ())
         if len({tuple(numbers) for numbers in found}) > 1:
             self._refuse("other statistics for one run than for another", "the same of every run")
         return found[0] if self.strategy.stackable else _stacked_numbers(found)

@@ -57,7 +57,7 @@ class Embeddings:
         found = self.vectors[self.position(nodes) if one else [self.position(node) for node in nodes]]  # type: ignore
         return found
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self.vectors, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:

@@ -7,18 +7,40 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nodewise.cli.common import EDGES, TABLES, EdgeColumns, TableColumns, say
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
 from nodewise.core.suggest import did_you_mean
+from nodewise.core.terminal import say
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
 
 @dataclass(frozen=True)
+class EdgeColumns:
+    """How a file of edges is written, where the guess is wrong."""
+
+    delimiter: str | None = None
+    header: bool | None = None
+    source: str | None = None
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Which columns of features and labels hold what, where the names do not say."""
+
+    id_column: str | None = None
+    label_column: str | None = None
+
+
+# What stands for columns that nothing was said about.
+EDGES, TABLES = EdgeColumns(), TableColumns()
+
+
+@dataclass(frozen=True)
 class GraphSource:
-    """Everything a command line says about a graph."""
+    """Everything that is said about where a graph is."""
 
     graph: str
     features: Path | None = None

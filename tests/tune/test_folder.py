@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodewise.cli.search_folder import claimed, write_best
+from nodewise.tune.folder import claimed, write_best
 from nodewise.core.config import load_toml, override, to_mapping
 from nodewise.core.errors import InputError
 from nodewise.methods.settings import Settings

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.cli.common import read_vectors
-from nodewise.cli.graphs import GraphSource, load_graph
+from nodewise.runs.source import GraphSource, load_graph
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.core.messages import count
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
-from nodewise.methods.settings import Settings
-from nodewise.vectors.shards import has_shards
+from nodewise.methods.estimator import METHODS, Embedder
+from nodewise.vectors.embeddings import Embeddings, read_embeddings
+from nodewise.vectors.shards import has_shards, read_shards
+from nodewise.core.filetext import FileText
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,14 @@ class Runs:
         ids: the nodes.
         matrices: float32 (N, d) each.
         seeds: one a matrix, all different.
-        settings: of every run; None for files and shards, which do not say.
+        settings: of every run, whatever its method; None for files and shards, which do not say.
     """
 
     paths: tuple[Path, ...]
     ids: NodeIds
     matrices: tuple[np.ndarray, ...]
     seeds: tuple[int, ...]
-    settings: Settings | None
+    settings: Any
 
     @property
     def name(self) -> str:
@@ -135,5 +136,27 @@ def _seed(path: Path) -> int:
     return seed
 
 
-def _settings(path: Path) -> Settings | None:
-    return RunFolder(path).read_config(Settings) if path.is_dir() and not has_shards(path) else None
+def _settings(path: Path) -> Any:
+    if not path.is_dir() or has_shards(path):
+        return None
+    return RunFolder(path).read_config(method_of(path).settings_class)
+
+
+def method_of(path: Path) -> type[Embedder]:
+    """Return the method that made a run."""
+    name = RunFolder(path).read_environment().get("method", "nodewise")
+    if not isinstance(name, str):
+        raise InputError(f"{RunFolder(path).environment}: 'method' should be a name; make the run again")
+    found: type[Embedder] = METHODS.find(FileText(name), with_labels=False)
+    return found
+
+
+def read_vectors(run_or_file: Path) -> Embeddings:
+    """Return the embeddings of a run folder, of a folder of shards, or of a file."""
+    if has_shards(run_or_file):
+        return read_shards(run_or_file)
+    if not run_or_file.exists() or run_or_file.is_dir():
+        return read_embeddings(RunFolder.open(run_or_file).embeddings)
+    return read_embeddings(run_or_file)
+
+

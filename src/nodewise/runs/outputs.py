@@ -21,8 +21,9 @@ def check_file(
         run: the run that it is made from.
         page: the file of that run which may be replaced.
     """
-    from nodewise.cli.runs import recorded_files
-    from nodewise.data import shards, store_layout
+    from nodewise.runs.together import recorded_files
+    from nodewise.store import layout
+    from nodewise.vectors import shards
     from nodewise.store.journal import is_marked
 
     check_output(output)
@@ -36,7 +37,7 @@ def check_file(
     ours = (
         not own and output.name in folder.NAMES and (folder.is_ours() or (run is not None and _same(folder.path, run)))
     )
-    results = ((kind.MANIFEST, kind.FORMAT) for kind in (shards, store_layout))
+    results = ((kind.MANIFEST, kind.FORMAT) for kind in (shards, layout))
     if ours or any(is_marked(folder.path / manifest, mark) for manifest, mark in results):
         kind = "run" if ours else "store"
         raise InputError(f"{output}: would become a part of the {kind} in {folder.path}; give the output another name")

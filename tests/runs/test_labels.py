@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.cli.labels import labels_for, unlabelled, write_labels
+from nodewise.runs.labels import labels_for, unlabelled, write_labels
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.graph.graph import Graph, Split

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import SMALL
 
 from nodewise.cli.common import EdgeColumns, TableColumns
-from nodewise.cli.graphs import GraphSource, load_graph
+from nodewise.runs.source import GraphSource, load_graph
 
 Nodewise = Callable[..., Any]
 

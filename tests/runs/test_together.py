@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.cli.graphs import GraphSource
-from nodewise.cli.runs import find_graph, read_runs
+from nodewise.runs.source import GraphSource
+from nodewise.runs.together import find_graph, read_runs
 from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors.embeddings import Embeddings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodewise.cli.common import TABLES, TableColumns
+from nodewise.runs.source import TABLES, TableColumns
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
 from nodewise.core.folder import RunFolder
