@@ -1,6 +1,7 @@
 """Try another way to choose negatives, beside one that comes along, on equal seeds."""
 
 import argparse
+from dataclasses import replace
 
 import torch
 
@@ -9,17 +10,22 @@ from nodewise.core import config
 from nodewise.evaluation.probe import linear_probe
 from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
-from nodewise.sampling.pairs import Candidates, PairSets, Strategy
-from nodewise.sampling.strategy import build_strategy
+from nodewise.sampling.all_in_batch import AllInBatch
+from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.sampling.strategy import Strategy, strategy
 from nodewise.training.loop import prepare, train
 
 
-class NoNeighbours(Strategy):
-    """Keep every candidate that is not joined to the node by an edge."""
+@strategy("far-away")
+class FarAway(Strategy):
+    """Keep the less similar part, `share`, of the candidates that are not joined to the node by an edge."""
 
-    def __call__(self, candidates: Candidates) -> PairSets:
-        nodes, others = candidates.query_nodes.unsqueeze(-1), candidates.key_nodes.unsqueeze(-2)
-        return PairSets(~candidates.own & ~candidates.topology.has_edge(nodes, others)).with_counts()
+    share: float = 0.5
+
+    def choose(self, candidates: Candidates) -> PairSets:
+        joined = candidates.topology.has_edge(candidates.query_nodes[:, None], candidates.key_nodes)
+        limit = candidates.scores.quantile(self.share, dim=-1, keepdim=True)
+        return PairSets((candidates.scores <= limit) & ~joined)
 
 
 def main() -> None:
@@ -28,13 +34,13 @@ def main() -> None:
     steps = parser.parse_args().steps
 
     graph, seeds = load_dataset("citeseer"), [0, 1]
-    settings = config.override(Settings(), ["sampling.strategy=all", f"training.steps={steps}"])
-    for strategy in (build_strategy(settings.sampling), NoNeighbours(settings.sampling)):
-        learner = prepare(graph, settings, seeds, torch.device("cpu"), strategy)
+    for chosen in (AllInBatch(), FarAway(), FarAway(share=0.9)):
+        settings = replace(config.override(Settings(), [f"training.steps={steps}"]), sampling=chosen)
+        learner = prepare(graph, settings, seeds, torch.device("cpu"))
         train(learner)
         vectors = embed_nodes(learner.encoder, learner.features, learner.topology, settings, learner.seeds)
         result = linear_probe(vectors, graph.labels, graph.split, dataset=graph.name, seed=seeds)
-        print(type(strategy).__name__, "validation accuracy:", result.val_accuracy.ravel().round(3))
+        print(chosen, "validation accuracy:", result.val_accuracy.ravel().round(3))
 
 
 if __name__ == "__main__":

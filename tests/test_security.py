@@ -34,7 +34,6 @@ from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
 from nodewise.read.arrays import load_npy, load_npz
 from nodewise.read.read import read_graph
-from nodewise.sampling.settings import SamplingSettings
 from nodewise.vectors.embeddings import read_embeddings
 from tests.fuzz import seeds
 from tests.fuzz.corpus import CANARY, Bomb, object_array, safetensors_file
@@ -213,7 +212,8 @@ class TestCodeInSettings:
     ) -> None:
         assert "evil_nodewise_test:Strategy" in (run / "config.toml").read_text()
         model = NodeEmbedder.load(run)
-        assert model.settings.sampling.strategy == "evil_nodewise_test:Strategy"
+        assert isinstance(model.settings.sampling, config.Unloaded)
+        assert model.settings.sampling.name == "evil_nodewise_test:Strategy"
         commands = (
             ("transform", "run", "edges.csv", "-o", "new.parquet"),
             ("neighbors", "run", "--node", "a"),
@@ -248,28 +248,55 @@ class TestCodeInSettings:
         Path("c.toml").write_text(f'[sampling]\nstrategy = "{name}"\n')
         settings = config.load_toml(Settings, "c.toml")
         for loaded in (settings, config.override(settings, ["training.steps=3"])):
-            assert isinstance(loaded.sampling.strategy, FileText)
+            assert isinstance(loaded.sampling, config.Unloaded)
+            assert isinstance(loaded.sampling.name, FileText)
             with pytest.raises(InputError, match="would load code"):
                 NodeEmbedder(loaded).fit(read_graph("edges.csv"))
         assert not ran()
         assert "antigravity" not in sys.modules
 
     def test_what_the_user_types_or_writes_in_python_is_not_a_files(self) -> None:
-        typed = config.override(Settings(), ["sampling.strategy=mine:Own"])
-        assert type(typed.sampling.strategy) is str
-        assert type(SamplingSettings(strategy="mine:Own").strategy) is str
+        named = "evil_nodewise_test:Strategy"
         Path("c.toml").write_text('[sampling]\nstrategy = "theirs:Own"\n')
-        replaced = config.override(config.load_toml(Settings, "c.toml"), ["sampling.strategy=mine:Own"])
-        assert type(replaced.sampling.strategy) is str
+        Path("same.toml").write_text(f'[sampling]\nstrategy = "{named}"\n')
+        theirs, same = config.load_toml(Settings, "c.toml"), config.load_toml(Settings, "same.toml")
+        assert not ran()
+        for before in (Settings(), theirs, same):
+            loaded = config.override(before, [f"sampling.strategy={named}"]).sampling
+            assert type(loaded) is sys.modules["evil_nodewise_test"].Strategy
+            assert loaded.name == named
+        assert "theirs" not in sys.modules
+
+    def test_a_class_that_was_loaded_is_still_not_a_files(self) -> None:
+        named = "evil_nodewise_test:Strategy"
+        config.override(Settings(), [f"sampling.strategy={named}"])
+        Path("c.toml").write_text(f'[sampling]\nstrategy = "{named}"\n')
+        assert isinstance(config.load_toml(Settings, "c.toml").sampling, config.Unloaded)
+
+    def test_an_encoder_is_held_to_the_same(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        written = (run / "config.toml").read_text().replace('kind = "gcn"', 'kind = "evil_nodewise_test:Encoder"')
+        (run / "config.toml").write_text(written)
+        capsys.readouterr()
+        with pytest.raises(InputError, match="the encoder 'evil_nodewise_test:Encoder' would load code"):
+            NodeEmbedder.load(run)
+        assert main(["embed", "edges.csv", "--config", "run/config.toml", "-o", "again", *SMALL[:4]]) == 2
+        error = capsys.readouterr().err
+        assert "would load code, and only a file of settings names it" in error
+        assert error.count("\n") == 1
+        assert not ran()
+        assert not Path("again").exists()
 
     def test_marked_settings_equal_plain_ones_and_are_written_alike(self) -> None:
         Path("c.toml").write_text(config.to_toml(Settings()))
         loaded = config.load_toml(Settings, "c.toml")
         assert loaded == Settings()
-        assert hash(loaded.sampling.strategy) == hash("adaptive")
+        assert loaded.sampling.name == "adaptive"
         assert config.to_toml(loaded) == config.to_toml(Settings())
         assert pickle.loads(pickle.dumps(loaded)) == loaded  # as worker processes get it
-        assert isinstance(pickle.loads(pickle.dumps(loaded)).sampling.strategy, FileText)
+        Path("c.toml").write_text('[sampling]\nstrategy = "mine:Own"\n')
+        marked = config.load_toml(Settings, "c.toml")
+        assert isinstance(pickle.loads(pickle.dumps(marked)).sampling.name, FileText)
+        assert hash(marked.sampling.name) == hash("mine:Own")
 
 
 class TestPaths:

@@ -410,7 +410,7 @@ class TestParts:
             (["shape.shape=box", "shape.hieght=1"], "unknown key 'shape.hieght'; did you mean 'shape.height'?"),
             (
                 ["shape.shape=box", "shape.radius=1"],
-                "unknown key 'shape.radius'; choose from shape.width, shape.height",
+                "unknown key 'shape.radius'; did you mean 'shape.width'?",
             ),
             (["shape.color=red"], "unknown key 'shape.color'; did you mean 'shape.pen.color'?"),
             (["shape.height=1"], "unknown key 'shape.height'; did you mean 'frame.height'?"),

@@ -126,7 +126,7 @@ def test_their_exceptions_have_a_place(folder: Path, source: str, said: str) -> 
         ("Middle = 3", "is not a class derived from nodewise.sampling.strategy.Strategy, but 3"),
         (
             "def Middle(settings): pass",
-            "is not a class derived from nodewise.sampling.strategy.Strategy, but <function",
+            "is not a class derived from nodewise.sampling.strategy.Strategy, but <fun",
         ),
         ("class Middle(Strategy):\n    evidence = 'labels'\n", "has evidence = 'labels'; it must be one of ('none', "),
         (returning("None"), "returned a NoneType; expected PairSets"),
