@@ -9,7 +9,7 @@ from nodewise.core.terminal import printable, tell
 
 
 def test_control_characters_are_spelt_out_on_one_line() -> None:
-    assert printable("a\x1b[2J \n  b\u2028c\r\u202e\udc80 \xe9 \u4e2d") == "a\\x1b[2J b c\\u202e\\udc80 \xe9 \u4e2d"
+    assert printable("a\x1b[2J \n  b\u2028c\r\u202e\udc80 \xe9 \u4e2d") == "a\\x1b[2J b c \\u202e\\udc80 \xe9 \u4e2d"
     assert printable(Path("x\ty")) == "x\\ty"
 
 
