@@ -11,7 +11,7 @@ from unittest import mock
 from hypothesis import strategies as st
 from tests.fuzz import seeds, strategies
 
-from nodewise.cli.search_folder import claim
+from nodewise.cli.search_folder import claimed
 from nodewise.core import config
 from nodewise.core.runs import RunFolder
 from nodewise.data import planetoid
@@ -101,7 +101,8 @@ def _metrics(path: Path) -> None:
 
 
 def _search(path: Path) -> None:
-    claim(path.parent, {"graph": "g", "nodes": 4})
+    with claimed(path.parent, {"graph": "g", "nodes": 4}):
+        pass
 
 
 def _trials(path: Path) -> None:
