@@ -14,6 +14,7 @@ import pytest
 import nodewise as package
 from nodewise.cli import inspect
 from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.interrupt import Paused, Stopped
 
 Nodewise = Callable[..., Any]
 READY = [
@@ -112,6 +113,13 @@ class TestFailures:
             (InputError("e.csv: line 3 has one column"), 2, "e.csv: line 3 has one column"),
             (NodewiseError("the weights are wrong"), 1, "the weights are wrong"),
             (KeyboardInterrupt(), 130, "interrupted"),
+            (Stopped(15), 143, "interrupted"),
+            (Paused("interrupted; go on", Stopped(15)), 143, "interrupted; go on"),
+            (
+                ImportError("lib.so: failed to map segment from shared object"),
+                1,
+                "not enough memory to start: a library could not be loaded; raise the limit (ulimit -v)",
+            ),
             (
                 ZeroDivisionError("division by zero"),
                 1,

@@ -84,7 +84,7 @@ def test_what_cannot_be_asked_for(refused: Callable[..., str], embedded: Callabl
     assert "exclude each other" in refused(*command, "--new", "--nodes", "wanted.csv")
     Path("out").mkdir()
     Path("out/letter").touch()
-    assert "does not hold vectors" in refused(*command, "--shards")
+    assert "is not a folder of vectors in shards" in refused(*command, "--shards")
 
 
 @pytest.mark.parametrize("settings", [(), ("--set", "embedding.mode=walks")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from nodewise.core.config import load_toml, override
+from nodewise.core.lock import FolderLock
 from nodewise.methods.settings import Settings
 from nodewise.tune import search as tune
 from nodewise.tune.log import read_trials
@@ -56,6 +58,14 @@ def labels(ring: Path) -> Callable[[Sequence[int]], None]:
 def lines(folder: str, stage: str) -> list[dict[str, Any]]:
     found = read_trials(Path(folder), stage)
     return [{name: value for name, value in line.items() if name != "seconds"} for line in found]
+
+
+def test_one_search_at_a_time(nodewise: Nodewise, refused: Refused, ring: Path) -> None:
+    search = ("tune", *FILES, "--objective", "links", "--variants", "plain", "-o", "tuned", *QUICK)
+    assert nodewise(*search).code == 0
+    with FolderLock(Path("tuned")):
+        assert f"tuned: process {os.getpid()} on" in refused(*search)
+    assert nodewise(*search).code == 0
 
 
 def test_the_best_settings_of_both_variants_are_written(nodewise: Nodewise, labels: object) -> None:

@@ -231,6 +231,11 @@ class TestOverride:
         assert after == Settings("kept", Sampling(alpha=2.0, size=5), Training(batch=7))
         assert before.sampling.alpha == 0.9
 
+    def test_a_section_changes_only_what_it_names(self) -> None:
+        before = Settings(sampling=Sampling(size=5), training=Training(batch=7, sampling=Sampling(draws=9)))
+        after = config.override(before, ["training={hidden=[3], sampling={alpha=2}}", "sampling={}"])
+        assert after == Settings(sampling=Sampling(size=5), training=Training(7, (3,), Sampling(alpha=2.0, draws=9)))
+
     @pytest.mark.parametrize(
         ("assignment", "message"),
         [

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodewise.core.interrupt import Stopped, deferred, exit_code, stopped_by_exception
+from nodewise.core.interrupt import Interrupted, Paused, Stopped, deferred, exit_code, stopped_by_exception
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -95,3 +95,11 @@ def test_exit_codes_are_those_of_a_shell() -> None:
         143,
         129,
     ]
+
+
+@pytest.mark.parametrize("kind", [Paused, Interrupted])
+def test_no_handler_of_errors_takes_a_pause_for_one(kind: type[Paused]) -> None:
+    assert not issubclass(kind, Exception)
+    pause = kind("interrupted; more", Stopped(signal.SIGTERM))
+    assert isinstance(pause, KeyboardInterrupt)
+    assert (str(pause), exit_code(pause), exit_code(kind("", KeyboardInterrupt()))) == ("interrupted; more", 143, 130)

@@ -1,4 +1,5 @@
 import json
+import os
 
 import numpy as np
 import pytest
@@ -22,6 +23,13 @@ def test_what_json_cannot_say_becomes_null() -> None:
 
 def test_keys_of_any_type_become_text() -> None:
     assert to_json({np.int64(7): 1, "é": 2}) == '{"7": 1, "é": 2}'
+
+
+def test_a_file_name_that_is_not_utf_8_comes_back() -> None:
+    name = os.fsdecode(b"no\xe9 \xc3\xa9")
+    text = to_json({"graph": name})
+    assert text == '{"graph": "no\\udce9 é"}'
+    assert json.loads(text.encode()) == {"graph": name}
 
 
 def test_an_object_that_is_no_data_is_refused() -> None:

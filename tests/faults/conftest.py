@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.runs.labels import write_labels
 from nodewise.core.folder import RunFolder
 from nodewise.datasets.planted import block_model
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
+from nodewise.runs.labels import write_labels
 from nodewise.vectors.embeddings import Embeddings
 
 Writer = Callable[[Path], None]

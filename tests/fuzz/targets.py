@@ -11,7 +11,6 @@ from unittest import mock
 from hypothesis import strategies as st
 from tests.fuzz import seeds, strategies
 
-from nodewise.tune.folder import claim
 from nodewise.core import config
 from nodewise.core.folder import RunFolder
 from nodewise.datasets import planetoid
@@ -25,6 +24,7 @@ from nodewise.read.label_table import read_labels
 from nodewise.read.npz import load_graph
 from nodewise.read.read import read_graph
 from nodewise.store.open import open_store
+from nodewise.tune.folder import claimed
 from nodewise.vectors.embeddings import read_embeddings
 
 NAMED = NodeIds(["a", "b", "c", "d"])
@@ -101,7 +101,8 @@ def _metrics(path: Path) -> None:
 
 
 def _search(path: Path) -> None:
-    claim(path.parent, {"graph": "g", "nodes": 4})
+    with claimed(path.parent, {"graph": "g", "nodes": 4}):
+        pass
 
 
 def _trials(path: Path) -> None:

@@ -19,14 +19,14 @@ Make = Callable[[int], Embedder]
 
 def check_seeds_and_files(make: Make, folder: Path) -> None:
     """The same seed gives the same vectors, another one others, and what is saved is what is loaded."""
-    run = RunFolder(folder)
-    folder.mkdir()
-    model = make(3).fit(planted(), run=run)
+    run, watched = RunFolder(folder), RunFolder(folder.with_name("watched"))
+    watched.path.mkdir()
+    model = make(3).fit(planted(), run=watched)
     vectors = model.embeddings_.vectors
     assert len(vectors) == planted().num_nodes
     assert np.array_equal(make(3).fit_transform(planted()).vectors, vectors)
     assert not np.allclose(make(4).fit_transform(planted()).vectors, vectors)
-    assert run.metrics.read_text().count("loss") >= 1
+    assert watched.metrics.read_text().count("loss") >= 1
     model.save(folder)
     if run.weights.exists():
         first = run.weights.read_bytes()

@@ -231,7 +231,7 @@ def test_progress_of_an_embedding_in_memory(changes: tuple[str, ...], passes: in
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(InputError, match="does not hold vectors"):
+    with pytest.raises(InputError, match="is not a folder of vectors in shards"):
         to_shards(random_graph(50, 80), settings(), tmp_path)
 
 

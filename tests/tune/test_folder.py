@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nodewise.tune.folder import claimed, write_best
 from nodewise.core.config import load_toml, override, to_mapping
 from nodewise.core.errors import InputError
 from nodewise.methods.settings import Settings
+from nodewise.tune.folder import claimed, write_best
 
 
 def line(trial: int, outcomes: list[tuple[int, list[float]]], *, temperature: float, first_seed: int) -> str:

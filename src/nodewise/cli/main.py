@@ -8,6 +8,7 @@ imported before a command runs.
 from __future__ import annotations
 
 import os
+import resource
 import shlex
 import sys
 import traceback
@@ -33,7 +34,8 @@ from nodewise.cli import (
     transform,
     tune,
 )
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import NodewiseError
+from nodewise.core.files import require_utf8
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code, stopped_by_exception
 from nodewise.core.terminal import open_streams, silence, tell
 from nodewise.core.threads import spin_briefly
@@ -62,6 +64,11 @@ for _module in (
 ):
     _module.register(app)
 
+# What needs none of the large libraries, and the addresses that loading them takes on one thread.
+_LIGHT = {"methods", "strategies", "config"}
+_ASKED_OF_ALL = {"-h", "--help", "--version"}
+_LEAST_MEMORY = 1_200_000_000
+
 # typer brings its own copy of click in newer versions; this is its base of every usage error in either.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
@@ -83,7 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        _refuse_undecodable(given)
+        for argument in given:
+            require_utf8(argument)
+        _require_memory(given)
         command = typer.main.get_command(app)
         with command.make_context("nodewise", given) as context:
             command.invoke(context)
@@ -113,16 +122,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _fail("out of memory; 'nodewise inspect GRAPH' says how much a graph needs", 1)
     except Exception as error:
+        if "failed to map segment" in str(error):  # the dynamic linker's words, through an ImportError
+            return _fail("not enough memory to start: a library could not be loaded; raise the limit (ulimit -v)", 1)
         what = f"{type(error).__name__}: {error}"
         return _fail(f"our fault, please report it: {what} (NODEWISE_DEBUG=1 shows the traceback)", 1)
     return 0
 
 
-def _refuse_undecodable(arguments: Sequence[str]) -> None:
-    """Refuse names that not every library can open, rather than find that out after the work."""
-    for argument in arguments:
-        if any("\ud800" <= character <= "\udfff" for character in argument):
-            raise InputError(f"{argument!r} is not UTF-8; rename the file (or set PYTHONUTF8=1 if the name is UTF-8)")
+def _require_memory(arguments: Sequence[str]) -> None:
+    """Refuse a limit of memory under which no library can be loaded, for in this some end the process themselves."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    light = not arguments or arguments[0] in _LIGHT or not _ASKED_OF_ALL.isdisjoint(arguments)
+    if not light and limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY:
+        least = f"raise the limit of {limit:,} bytes (ulimit -v) to {_LEAST_MEMORY:,} or more"
+        raise NodewiseError(f"not enough memory to start; {least}")
 
 
 def _fail(message: str, code: int) -> int:

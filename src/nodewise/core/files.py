@@ -40,6 +40,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 def check_output(path: str | os.PathLike[str]) -> None:
     """Refuse a path where no regular file can be written, or where what is there is not one; cheap, so done early."""
     target = Path(path)
+    require_utf8(path)
     try:
         if target.is_dir():
             raise InputError(f"cannot write {path}: it is a folder; give the name of a file")
@@ -53,6 +54,15 @@ def check_output(path: str | os.PathLike[str]) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise InputError(f"cannot write {path}: {_reason(error, target.parent)}") from error
+
+
+def require_utf8(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that not every library can open or write down, rather than find that out after the work."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        remedy = "rename it, or set PYTHONUTF8=1 if it is UTF-8 and the locale does not say so"
+        raise InputError(f"{str(path)!r} is not UTF-8; {remedy}") from None
 
 
 def refuse_planted(folder: Path) -> None:

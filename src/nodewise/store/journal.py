@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nodewise.core.errors import InputError, LostProcess
-from nodewise.core.files import atomic_write, flush_to_disk, refuse_planted
+from nodewise.core.files import atomic_write, flush_to_disk, refuse_planted, require_utf8
 from nodewise.core.interrupt import Paused
 from nodewise.core.lock import LOCK, FolderLock
 from nodewise.core.messages import count
@@ -154,6 +154,7 @@ def refuse_foreign(target: Path, manifest: str, mark: str, is_own: Callable[[str
 
     The whole folder is to be replaced, so a file that is not a result's own is as good a reason to refuse.
     """
+    require_utf8(target)
     try:
         if not os.path.lexists(target) or (target.is_dir() and not any(target.iterdir())):
             return
