@@ -98,6 +98,11 @@ class TestEdges:
     def test_nul_bytes(self, refused: Refused) -> None:
         says(refused("inspect", write("edges.csv", "a,b\nb\0,c\n")), "edges.csv")
 
+    @pytest.mark.parametrize("delimiter", ["é", "::", '"', "\n"])
+    def test_a_delimiter_that_cannot_be_one(self, refused: Refused, delimiter: str) -> None:
+        write("edges.csv", EDGES)
+        says(refused("inspect", "edges.csv", "--delimiter", delimiter), "edges.csv", "one ASCII character")
+
 
 class TestBinaryFormats:
     def test_truncated_parquet(self, refused: Refused) -> None:
