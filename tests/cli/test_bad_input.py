@@ -155,6 +155,23 @@ class TestBinaryFormats:
         says(message, "graph.graphml")
         assert "secret'" not in message
 
+    @pytest.mark.parametrize(
+        ("inside", "what"),
+        [
+            ('<edge source="a"/>', "<edge> has no 'target'"),
+            ('<edge source="" target="a"/>', "<edge> has no 'source'"),
+            ("<node/>", "<node> has no 'id'"),
+            ('<node id="c"><graph edgedefault="directed"/></node>', "nested graph"),
+            ('</graph>\n<graph edgedefault="undirected">', "second or nested graph"),
+        ],
+    )
+    def test_graphml_that_would_be_misread(self, refused: Refused, inside: str, what: str) -> None:
+        content = (
+            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">\n'
+            f'<node id="a"/><node id="b"/><edge source="a" target="b"/>\n{inside}</graph></graphml>'
+        )
+        says(refused("inspect", write("graph.graphml", content)), "graph.graphml, line", what)
+
     def test_graphml_cut_off(self, refused: Refused) -> None:
         content = '<?xml version="1.0"?><graphml><graph edgedefault="undirected"><node id="a"/>'
         says(refused("inspect", write("graph.graphml", content)), "graph.graphml")
