@@ -155,6 +155,8 @@ class ParquetColumns:
                     f"{self.path}, {self.place(first_row + row)}: {name!r} holds {lengths[row]} numbers "
                     f"where the rows before hold {lengths[0]}; give every node equally many"
                 )
+            if rows and lengths[0] == 0:
+                raise InputError(f"{self.path}: {name!r} holds empty lists where numbers are expected; leave it out")
             values = column.flatten()
         if values.null_count:
             row = first_row + int(np.argmax(np.asarray(values.is_null()))) // max(len(values) // rows, 1)

@@ -34,7 +34,7 @@ def read_graph(
 ) -> Graph:
     """Read a graph from a file of edges and, where given, files of features and labels.
 
-    The file of edges may be text in columns (csv, tsv, txt; gzipped or not; delimiter, column names and
+    The file of edges may be text in columns (csv, tsv, txt; plain, gzip, bzip2 or xz; delimiter, column names and
     comment lines, which begin with # or %, are found out), Parquet, GraphML, GML, npz (of
     `scipy.sparse.save_npz`, of `Graph.to_npz`, or an array `edge_index`) or npy; or a graph store, a folder that
     `nodewise convert` wrote, whose arrays stay on the disk. Features may be text, Parquet, npy or npz; labels text,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -11,7 +10,7 @@ from nodewise.core.errors import InputError
 from nodewise.data.edges import Edges
 from nodewise.data.interop import edges_from_networkx
 from nodewise.data.messages import first_line, listing
-from nodewise.data.text import open_binary
+from nodewise.data.text import UNREADABLE, open_binary
 
 _BLOCK = 1 << 16
 
@@ -70,7 +69,7 @@ def check_graphml(path: Path) -> None:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"{path}: not readable as XML ({first_line(error)}); save it as UTF-8") from error
-        except (OSError, EOFError, zlib.error) as error:
+        except UNREADABLE as error:
             raise InputError(f"{path}: cannot be read: {first_line(error)}") from error
 
 
