@@ -25,12 +25,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
 from nodewise.baselines.augment import drop_columns
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.descent import descend
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.inputs import Inputs
 from nodewise.baselines.products import Convolution
 from nodewise.baselines.thinning import Thinning
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class BGRLSettings:
         shares = ("drop_edges_1", "drop_edges_2", "drop_features_1", "drop_features_2", "momentum", "warm_up")
         check_ranges(
             self,
-            dimension=(1, None),
-            predictor=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
+            predictor=(1, MOST_DIMENSIONS),
             epochs=(1, None),
             learning_rate=(0, None),
             weight_decay=(0, None),

@@ -18,12 +18,12 @@ import torch
 from torch import Tensor, nn
 
 from nodewise.baselines.augment import drop_columns
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.descent import descend
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.inputs import Inputs
 from nodewise.baselines.products import Convolutions
 from nodewise.baselines.thinning import Thinning
+from nodewise.core.config import MOST_DIMENSIONS, MOST_LAYERS, check_ranges
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class CCASettings:
     def __post_init__(self) -> None:
         check_ranges(
             self,
-            dimension=(1, None),
-            layers=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
+            layers=(1, MOST_LAYERS),
             balance=(0, None),
             drop_edges=(0, 1),
             drop_features=(0, 1),

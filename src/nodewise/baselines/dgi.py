@@ -16,12 +16,12 @@ from typing import cast
 from torch import Tensor, nn
 from torch_geometric.nn import DeepGraphInfomax
 
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.descent import descend
 from nodewise.baselines.diffused import diffusion_tensor
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.infomax import InfomaxLayer, shuffled, start_small, summarise
 from nodewise.baselines.inputs import Inputs
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.views.diffusion import DiffusionSettings
 
 
@@ -35,7 +35,9 @@ class DGISettings:
     patience: int = 20
 
     def __post_init__(self) -> None:
-        check_ranges(self, dimension=(1, None), epochs=(1, None), patience=(0, None), learning_rate=(0, None))
+        check_ranges(
+            self, dimension=(1, MOST_DIMENSIONS), epochs=(1, None), patience=(0, None), learning_rate=(0, None)
+        )
 
 
 class DGI(InductiveEmbedder):

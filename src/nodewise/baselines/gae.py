@@ -15,12 +15,12 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GAE, GCNConv
 
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.descent import descend
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.inputs import Inputs
 from nodewise.baselines.negatives import non_edges
 from nodewise.core import rng
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,14 @@ class AutoEncoderSettings:
 
     def __post_init__(self) -> None:
         whole = (1, None)
-        check_ranges(self, hidden=whole, dimension=whole, epochs=whole, patience=(0, None), learning_rate=(0, None))
+        check_ranges(
+            self,
+            hidden=(1, MOST_DIMENSIONS),
+            dimension=(1, MOST_DIMENSIONS),
+            epochs=whole,
+            patience=(0, None),
+            learning_rate=(0, None),
+        )
 
 
 class GCNEncoder(nn.Module):

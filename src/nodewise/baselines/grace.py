@@ -16,12 +16,12 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.utils import dropout_edge
 
 from nodewise.baselines.augment import drop_columns
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.descent import descend
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.grace_loss import grace_loss
 from nodewise.baselines.inputs import Inputs
 from nodewise.baselines.products import FeatureLinear, unit_rows
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class GraceSettings:
         shares = {f"drop_{what}_{view}": (0.0, 1.0) for what in ("edges", "features") for view in (1, 2)}
         check_ranges(
             self,
-            dimension=(1, None),
-            projection=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
+            projection=(1, MOST_DIMENSIONS),
             temperature=(0.02, None),  # below, e^(1/τ) and its sums leave single precision
             epochs=(1, None),
             learning_rate=(0, None),

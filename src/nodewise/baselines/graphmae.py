@@ -25,12 +25,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, dropout
 from torch_geometric.nn import GATConv
 
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.descent import descend
 from nodewise.baselines.dropping import drop
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.inputs import Inputs
 from nodewise.baselines.products import FeatureLinear, unit_rows
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.core.errors import InputError
 
 
@@ -65,7 +65,7 @@ class GraphMAESettings:
     def __post_init__(self) -> None:
         check_ranges(
             self,
-            dimension=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
             heads=(1, None),
             hidden=(0.001, 1),
             replaced=(0, 1),

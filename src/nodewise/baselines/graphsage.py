@@ -22,12 +22,12 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid, normalize
 from torch_geometric.nn import SAGEConv
 
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.descent import descend
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.inputs import Inputs
 from nodewise.baselines.negatives import DegreeNoise
 from nodewise.core import rng
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.views.sparse import csr_tensor
 from nodewise.views.walks import random_walks
 
@@ -58,7 +58,7 @@ class GraphSageSettings:
         whole = (1, None)
         check_ranges(
             self,
-            dimension=whole,
+            dimension=(1, MOST_DIMENSIONS),
             walk_length=whole,
             epochs=whole,
             negatives=(0, None),

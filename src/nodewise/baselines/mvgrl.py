@@ -22,12 +22,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.descent import descend
 from nodewise.baselines.diffused import diffusion_tensor
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.infomax import InfomaxLayer, start_small, summarise
 from nodewise.baselines.inputs import Inputs
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.core.progress import Progress
 from nodewise.views.diffusion import DiffusionSettings
 
@@ -43,7 +43,9 @@ class MVGRLSettings:
     diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
 
     def __post_init__(self) -> None:
-        check_ranges(self, dimension=(1, None), epochs=(1, None), patience=(0, None), learning_rate=(0, None))
+        check_ranges(
+            self, dimension=(1, MOST_DIMENSIONS), epochs=(1, None), patience=(0, None), learning_rate=(0, None)
+        )
 
 
 class MVGRLNetwork(nn.Module):

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.estimator import Embedder, Watch
 from nodewise.baselines.inputs import Inputs
 from nodewise.baselines.skipgram import SkipGramSettings, train_skipgram
 from nodewise.core import rng
+from nodewise.core.config import check_ranges
 from nodewise.views.biased_walks import biased_walks
 
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.estimator import Watch
 from nodewise.baselines.negatives import DegreeNoise
 from nodewise.core import rng
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.views.topology import Topology
 
 _WALKS_AT_ONCE = 4096
@@ -52,7 +52,7 @@ class SkipGramSettings:
     def __post_init__(self) -> None:
         check_ranges(
             self,
-            dimension=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
             walks=(1, None),
             length=(2, None),
             window=(1, None),

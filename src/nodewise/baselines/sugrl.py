@@ -18,13 +18,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize
 
-from nodewise.baselines.checks import check_ranges
 from nodewise.baselines.descent import descend
 from nodewise.baselines.dropping import drop
 from nodewise.baselines.estimator import InductiveEmbedder, Watch
 from nodewise.baselines.inputs import Inputs
 from nodewise.baselines.sugrl_loss import multiplet_loss
 from nodewise.core import rng
+from nodewise.core.config import check_ranges
 from nodewise.views.topology import Topology
 from nodewise.views.walks import random_walks
 

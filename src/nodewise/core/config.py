@@ -25,6 +25,10 @@ from nodewise.core.suggest import did_you_mean
 
 T = TypeVar("T")
 
+MOST = 10_000_000
+"""Of whatever is counted or weighed without a bound of its own; more steps or walks than this are a slip."""
+MOST_DIMENSIONS, MOST_LAYERS = 1 << 16, 64
+
 _NONE = "none"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
@@ -75,6 +79,19 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
                 raise InputError(f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section")
         section[leaf] = _parse_value(text.strip())
     return _build(type(settings), mapping, source)
+
+
+def check_ranges(settings: object, section: str = "", /, **bounds: tuple[float, float | None]) -> None:
+    """Refuse a setting below its lower or above its upper bound, which is `MOST` where None is given; NaN always.
+
+    For settings classes to call when they are made; `section` is what they are called among the settings.
+    """
+    for name, (low, most) in bounds.items():
+        value, high = getattr(settings, name), MOST if most is None else most
+        if not low <= value <= high:
+            rule = f"at most {high:,}" if value > high else f"at least {low:,}"
+            key = f"{section}.{name}" if section else name
+            raise InputError(f"{key} is {value if isinstance(value, int) else f'{value:g}'}; it must be {rule}")
 
 
 def to_mapping(settings: object) -> dict[str, Any]:

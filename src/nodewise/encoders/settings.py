@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from nodewise.core.config import MOST_DIMENSIONS, MOST_LAYERS, check_ranges
 from nodewise.core.errors import InputError
 
 
@@ -36,14 +37,16 @@ class EncoderSettings:
     teleport: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.dimension < 1:
-            raise InputError(f"encoder.dimension is {self.dimension}; it must be at least 1")
-        if self.layers < 1:
-            raise InputError(f"encoder.layers is {self.layers}; it must be at least 1")
+        check_ranges(
+            self,
+            "encoder",
+            dimension=(1, MOST_DIMENSIONS),
+            layers=(1, MOST_LAYERS),
+            propagation=(0, 1000),
+            teleport=(0, 1),
+        )
         for name in ("dropout", "feature_mask"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"encoder.{name} is {getattr(self, name)}; it must be in [0, 1)")
-        if self.propagation < 0 or not 0 <= self.teleport <= 1:
-            raise InputError("encoder.propagation must not be negative and encoder.teleport must be in [0, 1]")
         if self.propagation and self.kind != "gcn":
             raise InputError(f"encoder.propagation works with encoder.kind = 'gcn', not {self.kind!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from nodewise.core.errors import InputError
+from nodewise.core.config import check_ranges
 
 
 @dataclass(frozen=True)
@@ -23,5 +23,5 @@ class LossSettings:
     positives: Literal["pair", "set"] = "pair"
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise InputError(f"loss.temperature is {self.temperature:g}; it must be above 0")
+        # Beyond, scores leave single precision, or all weigh the same.
+        check_ranges(self, "loss", temperature=(1e-6, 1e6))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.core.errors import InputError
 from nodewise.sampling.dpp.settings import DppSettings
 
@@ -39,18 +40,17 @@ class CollisionSettings:
     def __post_init__(self) -> None:
         if not self.alpha > 0:
             raise InputError(f"alpha is {self.alpha:g}; a ratio of probabilities needs a margin above 0, such as 0.9")
-        for name, least in (
-            ("hops", 1),
-            ("neighbours", 1),
-            ("mixup", 0),
-            ("clusterings", 1),
-            ("hidden", 0),
-            ("steps", 0),
-        ):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least {least}")
-        if not self.learning_rate > 0:
-            raise InputError(f"learning_rate is {self.learning_rate:g}; it must be above 0")
+        check_ranges(
+            self,
+            alpha=(0, None),
+            hops=(1, 16),
+            neighbours=(1, 1000),
+            mixup=(0, 1000),
+            clusterings=(1, 1000),
+            hidden=(0, MOST_DIMENSIONS),
+            steps=(0, 10_000),
+            learning_rate=(1e-12, 1e6),
+        )
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,7 @@ class WeightSettings:
     form: Literal["clamped", "softplus"] = "softplus"
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise InputError(f"the weights' temperature is {self.temperature:g}; it must be above 0")
+        check_ranges(self, temperature=(1e-9, 1e9))
 
 
 @dataclass(frozen=True)
@@ -89,8 +88,7 @@ class RivalSettings:
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
             raise InputError(f"share is {self.share:g}; it must be in (0, 1]")
-        if not self.concentration >= 0:
-            raise InputError(f"concentration is {self.concentration:g}; it must not be negative")
+        check_ranges(self, concentration=(0, 1e6))
         for name in ("positive_prior", "quantile"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name):g}; it must be in [0, 1)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
 
 
@@ -24,6 +25,7 @@ class ViewSettings:
     def __post_init__(self) -> None:
         if self.length < 1:
             raise InputError(f"views.length is {self.length}; a walk needs at least 1 step (the paper takes 25)")
+        check_ranges(self, "views", length=(1, 1000))
         for name in ("restart", "lazy"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"views.{name} is {getattr(self, name):g}; it must be in [0, 1)")
