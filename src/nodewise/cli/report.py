@@ -201,4 +201,4 @@ def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
     from nodewise.report.attributes import feature_columns
 
     names = folder.read_environment().get("graph", {}).get("feature_names", ())
-    return feature_columns(graph, tuple(map(str, names)))
+    return feature_columns(graph, tuple(names))

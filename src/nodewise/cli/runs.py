@@ -106,9 +106,7 @@ def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, qui
 
 def recorded_graph(path: Path) -> dict[str, Any]:
     """Return what a run says about its graph; nothing if it says nothing."""
-    found = RunFolder(path).read_environment().get("graph", {})
-    if not isinstance(found, dict):
-        raise InputError(f"{RunFolder(path).environment}: 'graph' should hold facts about it; make the run again")
+    found: dict[str, Any] = RunFolder(path).read_environment().get("graph", {})
     return found
 
 
@@ -120,10 +118,7 @@ def _is_source(record: Any) -> bool:
 
 
 def _seed(path: Path) -> int:
-    seed = RunFolder(path).read_environment().get("seed", -1)
-    if type(seed) is not int:
-        raise InputError(f"{RunFolder(path).environment}: 'seed' should be a whole number; make the run again")
-    return seed
+    return int(RunFolder(path).read_environment().get("seed", -1))
 
 
 def _settings(path: Path) -> Settings | None:

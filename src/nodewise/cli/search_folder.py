@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write
+from nodewise.core.files import atomic_write, read_bytes
 from nodewise.core.jsonable import json_object
 
 CHOSEN_BY = {
@@ -25,7 +25,7 @@ def claim(folder: Path, identity: dict[str, Any]) -> None:
     path = folder / _IDENTITY
     try:
         occupied = folder.exists() and any(folder.iterdir())
-        earlier = json_object(path.read_bytes(), str(path)) if occupied and path.is_file() else None
+        earlier = json_object(read_bytes(path), str(path)) if occupied and path.is_file() else None
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be the folder of a search: {error.strerror}") from None

@@ -128,7 +128,7 @@ def _require_same_order(features: Path, tables: TableColumns, run: RunFolder) ->
     from nodewise.data.feature_names import feature_names, require_same_order
 
     known = run.read_environment().get("graph", {}).get("feature_names", ())
-    require_same_order(features, feature_names(features, tables.id_column), [str(name) for name in known])
+    require_same_order(features, feature_names(features, tables.id_column), known)
 
 
 def _wanted(nodes: Path | None, run: RunFolder, graph: Graph, quiet: bool) -> NodeIds:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nodewise.core.errors import InputError
+from nodewise.core.files import read_bytes
 from nodewise.core.filetext import FileText
 from nodewise.core.suggest import did_you_mean
 
@@ -51,11 +52,13 @@ def _build(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
 def load_toml(cls: type[T], path: str | Path) -> T:
     """Read settings of type `cls` from a TOML file."""
     try:
-        mapping = tomllib.loads(Path(path).read_bytes().decode("utf-8"))
+        mapping = tomllib.loads(read_bytes(path).decode("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot read the settings: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a TOML file: byte {error.start} is not UTF-8") from None
+    except InputError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not valid TOML: {error}") from None
     return from_mapping(cls, mapping, str(path))

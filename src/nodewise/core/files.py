@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -35,6 +36,14 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file; a pipe or a device, which may have no end or never begin, is refused."""
+    mode = Path(path).stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder, reading itself says so
+        raise InputError(f"{path}: not a plain file; save what it gives as one")
+    return Path(path).read_bytes()
 
 
 def flush_to_disk(path: Path) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, flush_to_disk
+from nodewise.core.files import atomic_write, flush_to_disk, read_bytes
 from nodewise.core.interrupt import Interrupted
 from nodewise.core.jsonable import json_object, to_json
 from nodewise.core.lock import FolderLock
@@ -95,7 +95,7 @@ def _mark_complete(work: RunFolder) -> None:
 
 def _publish(target: RunFolder, work: RunFolder) -> None:
     """Replace the run by the complete one; started again after a kill, it ends the same."""
-    complete = json_object(work.complete.read_bytes(), str(work.complete)).get("files", ())
+    complete = json_object(read_bytes(work.complete), str(work.complete)).get("files", ())
     if work.config.exists():
         target.config.unlink(missing_ok=True)  # a mixture of two runs must not be taken for one
     for name in sorted(target.NAMES, key=lambda name: name == target.config.name):
