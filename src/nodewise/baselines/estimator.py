@@ -19,8 +19,9 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from nodewise.baselines.inputs import Inputs
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import InputError, NodewiseError, require_type
 from nodewise.core.progress import Progress, SilentProgress
+from nodewise.core.rng import checked_seed
 from nodewise.core.runs import RunFolder
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
@@ -58,8 +59,9 @@ class Baseline(ABC):
     needs_features: ClassVar[bool] = True
 
     def __init__(self, settings: Any = None, *, seed: int = 0, device: str = "auto") -> None:
+        require_type("settings", settings, self.settings_class | None, self.settings_class.__name__)
         self.settings = settings if settings is not None else self.settings_class()
-        self.seed = seed
+        self.seed = checked_seed(seed)
         self.device = device
         if not (rate := getattr(self.settings, "learning_rate", 0.0)) <= MOST_RATE:
             raise InputError(f"learning_rate is {rate:g}; it must be at most {MOST_RATE:g}")
@@ -71,6 +73,7 @@ class Baseline(ABC):
 
     def fit(self, graph: Graph, *, run: RunFolder | None = None, progress: Progress | None = None) -> Self:
         """Train on a graph; metrics go to the run folder, if one is given."""
+        require_type("graph", graph, Graph, "a Graph")
         if self.needs_features and graph.structural:
             raise InputError(
                 f"{graph.name} has no features, which this method needs; give them with --features, or choose a "

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from nodewise.core import config
 from nodewise.core.environment import environment
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_type
 from nodewise.core.files import atomic_write, flush_to_disk, read_bytes
 from nodewise.core.jsonable import json_object, to_json
 from nodewise.core.lock import LOCK
@@ -99,6 +99,7 @@ class RunFolder:
     @classmethod
     def open(cls, path: str | Path) -> RunFolder:
         """Return the run at `path`, which must exist."""
+        require_type("the run", path, str | os.PathLike, "the name of a folder")
         run = cls(Path(path))
         if not run.path.is_dir():
             raise InputError(f"{path}: no such run folder; make one with 'nodewise embed GRAPH -o {path}'")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from nodewise.core.errors import require_type
 from nodewise.data.arrays import Arrays, load_npy, load_npz
 from nodewise.data.assemble import assemble, take_apart
 from nodewise.data.columns import SOURCE_NAMES, TARGET_NAMES
@@ -61,6 +62,13 @@ def read_graph(
         id_column: the column of ids in `features` and `labels`.
         label_column: the column of classes in `labels`.
     """
+    for name, file in (("path", path), ("features", features), ("labels", labels)):
+        if file is not None or name == "path":
+            require_type(name, file, str | os.PathLike, "the name of a file")
+    columns = {"source": source, "target": target, "id_column": id_column, "label_column": label_column}
+    for name, text in {"delimiter": delimiter, **columns}.items():
+        require_type(name, text, str | None, "text")
+    require_type("header", header, bool | None, "True, False or None")
     path = Path(path)
     kind = format_of(path)
     arrays: Arrays = load_npz(path) if kind == "npz" else {}

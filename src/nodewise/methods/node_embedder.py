@@ -10,9 +10,10 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import InputError, NodewiseError, require_type
 from nodewise.core.interrupt import deferred
 from nodewise.core.progress import Progress, SilentProgress
+from nodewise.core.rng import checked_seed
 from nodewise.core.runs import RunFolder
 from nodewise.data.embeddings import Embeddings
 from nodewise.data.graph import Graph
@@ -67,8 +68,9 @@ class NodeEmbedder:
     steps_: int
 
     def __init__(self, settings: Settings | None = None, *, seed: int = 0, device: str = "auto") -> None:
+        require_type("settings", settings, Settings | None, "Settings")
         self.settings = settings if settings is not None else Settings()
-        self.seed = seed
+        self.seed = checked_seed(seed)
         self.device = device
 
     @classmethod
@@ -97,6 +99,7 @@ class NodeEmbedder:
             team: the processes that train together, each of which calls this; `run` is rank 0's, and so is the
                 embedding of the nodes.
         """
+        require_type("graph", graph, Graph, "a Graph")
         refuse_hopeless(graph)
         team = team or Alone()
         if team.size > 1:

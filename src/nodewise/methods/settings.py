@@ -53,7 +53,7 @@ class Settings(LearnerSettings):
             return cls()
         if name == "paper":
             return cls._paper()
-        raise InputError(f"unknown preset {name!r}{did_you_mean(name, ('default', 'paper'))}")
+        raise InputError(f"unknown preset {name!r}{did_you_mean(str(name), ('default', 'paper'))}")
 
     @classmethod
     def _paper(cls) -> Settings:
