@@ -86,7 +86,7 @@ def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, qui
     It is the one given, or the one the runs remember if it is still there.
     """
     if given is not None:
-        graph = load_graph(given, quiet)
+        graph = load_graph(given, quiet, verify=True)
         if runs.in_order_of(graph.ids) is None:
             raise InputError(f"{given.graph} has other nodes than {runs.name}; give the graph it was made from")
         return graph, ""
@@ -96,7 +96,7 @@ def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, qui
     if not _is_source(record):
         return None, f"what {runs.name} says about its graph is damaged"
     try:
-        graph = load_graph(GraphSource.recorded(record, data_dir), quiet=True)
+        graph = load_graph(GraphSource.recorded(record, data_dir), quiet=True, verify=True)
     except InputError as error:
         return None, str(error)
     if runs.in_order_of(graph.ids) is None:

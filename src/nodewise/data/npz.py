@@ -21,6 +21,7 @@ from nodewise.data.graph import Graph, Split
 from nodewise.data.ids import NodeIds
 from nodewise.data.interop import edges_from_scipy
 from nodewise.data.messages import count, first_line, listing
+from nodewise.data.validate import check_contents
 
 _ABOUT = "nodewise_graph"
 _VERSION = 1
@@ -81,7 +82,7 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
                 f"{path}: written in version {about['version']} of the format, this nodewise reads "
                 f"version {_VERSION}; write it again, or use the version that wrote it"
             )
-        return Graph(
+        graph = Graph(
             indptr=arrays["indptr"],
             indices=arrays["indices"],
             features=_features(arrays),
@@ -92,6 +93,8 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
             name=str(about["name"]),
             notes=(*about["notes"], *unused(path, arrays, _WRITTEN)),
         )
+        check_contents(graph, str(path))
+        return graph
     except InputError as error:
         raise InputError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, pa.ArrowException) as error:
