@@ -279,7 +279,7 @@ class TestCodeInSettings:
         capsys.readouterr()
         with pytest.raises(InputError, match="the encoder 'evil_nodewise_test:Encoder' would load code"):
             NodeEmbedder.load(run)
-        assert main(["embed", "edges.csv", "--config", "run/config.toml", "-o", "again", *SMALL[:4]]) == 2
+        assert main(["embed", "edges.csv", "--config", "run/config.toml", "-o", "again", *SMALL]) == 2
         error = capsys.readouterr().err
         assert "would load code, and only a file of settings names it" in error
         assert error.count("\n") == 1

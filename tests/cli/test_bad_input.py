@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import pickle
 import zipfile
@@ -98,6 +100,11 @@ class TestEdges:
     def test_nul_bytes(self, refused: Refused) -> None:
         says(refused("inspect", write("edges.csv", "a,b\nb\0,c\n")), "edges.csv")
 
+    @pytest.mark.parametrize("delimiter", ["é", "::", '"', "\n"])
+    def test_a_delimiter_that_cannot_be_one(self, refused: Refused, delimiter: str) -> None:
+        write("edges.csv", EDGES)
+        says(refused("inspect", "edges.csv", "--delimiter", delimiter), "edges.csv", "one ASCII character")
+
 
 class TestBinaryFormats:
     def test_truncated_parquet(self, refused: Refused) -> None:
@@ -130,6 +137,35 @@ class TestBinaryFormats:
             archive.writestr("edge_index.npy", header.getvalue() + bytes(64))
         says(refused("inspect", "graph.npz"), "graph.npz")
 
+    def test_npz_that_unpacks_beyond_memory(self, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+        np.savez_compressed("graph.npz", edge_index=np.zeros((2, 10**6), np.int64))
+        np.save("edges.npy", np.zeros((2, 10**6), np.int64))
+        monkeypatch.setattr("nodewise.read.arrays.available_memory", lambda: 10**7)
+        says(refused("inspect", "graph.npz"), "graph.npz: unpacks to 16,000,", "10,000,000 are free")
+        says(refused("inspect", "edges.npy"), "edges.npy: holds 16,000,", "10,000,000 are free")
+
+    @pytest.mark.parametrize("layout", ["coo", "csc"])
+    def test_npz_of_a_trillion_rows(self, refused: Refused, layout: str) -> None:
+        ends = {"row": np.array([0]), "col": np.array([1])}
+        if layout == "csc":
+            ends = {"indices": np.array([0]), "indptr": np.array([0, 0, 1])}
+        np.savez("graph.npz", format=layout, shape=np.array([10**12, 2]), data=np.ones(1), **ends)
+        says(refused("inspect", "graph.npz"), "graph.npz", "1,000,000,000,000 rows")
+
+    def test_parquet_of_empty_lists_as_weights(self, refused: Refused) -> None:
+        empty = pa.array([[], []], pa.list_(pa.float32()))
+        pq.write_table(pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": empty}), "edges.parquet")
+        says(refused("inspect", "edges.parquet"), "edges.parquet", "'weight'", "empty lists")
+
+    def test_a_file_in_zstandard(self, refused: Refused) -> None:
+        packed = pa.compress(EDGES.encode(), "zstd", asbytes=True)
+        says(refused("inspect", write("edges.csv.zst", packed)), "edges.csv.zst", "Zstandard")
+
+    @pytest.mark.parametrize("packing", [bz2, lzma])
+    def test_a_cut_compressed_file(self, refused: Refused, packing: Any) -> None:
+        packed = packing.compress(EDGES.encode())
+        says(refused("inspect", write("edges.csv", packed[: len(packed) - 9])), "edges.csv", "ended before")
+
     def test_graphml_with_an_entity_bomb(self, refused: Refused) -> None:
         entities = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
         bomb = (
@@ -149,6 +185,23 @@ class TestBinaryFormats:
         message = refused("inspect", write("graph.graphml", bomb))
         says(message, "graph.graphml")
         assert "secret'" not in message
+
+    @pytest.mark.parametrize(
+        ("inside", "what"),
+        [
+            ('<edge source="a"/>', "<edge> has no 'target'"),
+            ('<edge source="" target="a"/>', "<edge> has no 'source'"),
+            ("<node/>", "<node> has no 'id'"),
+            ('<node id="c"><graph edgedefault="directed"/></node>', "nested graph"),
+            ('</graph>\n<graph edgedefault="undirected">', "second or nested graph"),
+        ],
+    )
+    def test_graphml_that_would_be_misread(self, refused: Refused, inside: str, what: str) -> None:
+        content = (
+            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">\n'
+            f'<node id="a"/><node id="b"/><edge source="a" target="b"/>\n{inside}</graph></graphml>'
+        )
+        says(refused("inspect", write("graph.graphml", content)), "graph.graphml, line", what)
 
     def test_graphml_cut_off(self, refused: Refused) -> None:
         content = '<?xml version="1.0"?><graphml><graph edgedefault="undirected"><node id="a"/>'

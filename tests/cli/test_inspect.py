@@ -1,13 +1,20 @@
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
+
+from nodewise.graph.graph import Graph
 
 Nodewise = Callable[..., Any]
 
@@ -45,6 +52,29 @@ def test_ones_own_files(nodewise: Nodewise, mine: Path) -> None:
     outcome = nodewise("inspect", "edges.csv", "--features", "nodes.parquet", "--labels", "labels.csv", "--json")
     assert counts(outcome.out) == (4, 2, 1, 2, 1)
     assert json.loads(outcome.out)["labels"] == {"red": 2, "blue": 1}
+
+
+@pytest.mark.parametrize("packing", [bz2, gzip, lzma])
+def test_compressed_files(nodewise: Nodewise, mine: Path, packing: Any) -> None:
+    Path("edges").write_bytes(packing.compress(Path("edges.csv").read_bytes()))
+    assert counts(nodewise("inspect", "edges", "--features", "nodes.parquet", "--json").out) == (4, 2, 1, 0, 1)
+
+
+def test_arrays_that_nothing_reads_are_named(nodewise: Nodewise) -> None:
+    edges = np.array([[0, 1], [1, 2]])
+    np.savez("graph.npz", edge_index=edges, x=np.ones((3, 2)), y=np.ones(3))
+    assert "graph.npz: not used: x, y" in nodewise("inspect", "graph.npz").err
+    Graph.from_edges(*edges).to_npz("own.npz")
+    with np.load("own.npz") as arrays:
+        np.savez("own.npz", extra=np.ones(3), **arrays)
+    assert "own.npz: not used: extra" in nodewise("inspect", "own.npz").err
+    np.savez("features.npz", features=np.ones((3, 2)), extra=np.ones(3))
+    outcome = nodewise("inspect", "graph.npz", "--features", "features.npz")
+    assert "features.npz: not used: extra" in outcome.err
+    sp.save_npz("matrix.npz", sp.csr_matrix(np.ones((3, 3))))
+    outcome = nodewise("inspect", "matrix.npz")
+    assert outcome.code == 0
+    assert "not used" not in outcome.err
 
 
 def test_columns_can_be_named(nodewise: Nodewise, mine: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar, Literal, Optional
 
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.core import config
+from nodewise.core.config import MOST, check_ranges
 from nodewise.core.errors import InputError
 from nodewise.core.filetext import FileText
 from nodewise.core.registry import Registry
@@ -540,3 +543,27 @@ class TestKeywords:
             "height": 3,
         }
         assert config.with_keywords(Drawing(), found, "f") == Drawing()
+
+
+class TestRanges:
+    def test_bounds_are_inclusive(self) -> None:
+        check_ranges(SimpleNamespace(rate=0, share=1, steps=MOST), rate=(0, None), share=(0, 1), steps=(0, None))
+
+    @pytest.mark.parametrize(
+        ("value", "bounds", "message"),
+        [
+            (-1, (0, None), "rate is -1; it must be at least 0"),
+            (1.5, (0, 1), "rate is 1.5; it must be at most 1"),
+            (math.nan, (0, 1), "rate is nan; it must be at least 0"),
+            (math.inf, (0, None), "rate is inf; it must be at most 10,000,000"),
+            (10**400, (0, None), f"rate is {10**400}; it must be at most 10,000,000"),
+        ],
+    )
+    def test_what_is_out_of_bounds_is_named(
+        self, value: float, bounds: tuple[float, float | None], message: str
+    ) -> None:
+        with pytest.raises(InputError) as caught:
+            check_ranges(SimpleNamespace(rate=value), rate=bounds)
+        assert str(caught.value) == message
+        with pytest.raises(InputError, match=r"^training\.rate is"):
+            check_ranges(SimpleNamespace(rate=value), "training", rate=bounds)

@@ -1,6 +1,10 @@
+from typing import Any
+
 import numpy as np
+import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.linear_model import LogisticRegression
 
 from nodewise.evaluation.logistic import classify_unlabelled, logistic_predictions
 from nodewise.graph.graph import Split
@@ -34,3 +38,25 @@ def test_rows_without_a_label_get_the_likeliest_class() -> None:
     assert ((probabilities > 1 / 3) & (probabilities <= 1)).all()
     again = classify_unlabelled(sp.csr_matrix(rows), labels)
     np.testing.assert_allclose(again[2], probabilities, atol=1e-3)
+
+
+def test_a_flag_that_a_product_leaves_raised_is_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As OpenBLAS leaves it, depending on what is on the stack: see the comment in the module."""
+    fitted = LogisticRegression.fit
+    scored = LogisticRegression.decision_function
+
+    def stray(method: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            np.subtract(np.float32(np.inf), np.float32(np.inf))
+            return method(*arguments)
+
+        return call
+
+    monkeypatch.setattr(LogisticRegression, "fit", stray(fitted))
+    monkeypatch.setattr(LogisticRegression, "decision_function", stray(scored))
+    rows = np.random.default_rng(0).normal(size=(30, 5)).astype(np.float32)
+    labels = (rows[:, 0] > 0).astype(np.int64)
+    split = Split(np.arange(10), np.arange(10, 20), np.arange(20, 30))
+    logistic_predictions(rows, labels, split, 100)
+    labels[20:] = -1
+    classify_unlabelled(rows, labels)

@@ -96,7 +96,8 @@ def test_what_does_not_fit_is_refused_in_one_line(arguments, fragment):
 
 def test_a_split_may_be_given():
     split = Split(np.array([0]), np.array([1]), np.array([], np.int64))
-    assert Graph.from_edges([0], [1], split=split).split is split
+    kept = Graph.from_edges([0], [1], split=split).split
+    assert [part.tolist() for part in vars(kept).values()] == [[0], [1], []]
 
 
 def test_features_of_another_precision_are_converted_by_the_constructor():

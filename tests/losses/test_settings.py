@@ -6,7 +6,7 @@ from nodewise.losses.node_infonce import LossSettings
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])
 def test_a_temperature_is_positive(value: float) -> None:
-    with pytest.raises(InputError, match=rf"loss\.temperature is {value:g}; it must be above 0"):
+    with pytest.raises(InputError, match=rf"loss\.temperature is {value:g}; it must be at least 1e-06"):
         LossSettings(temperature=value)
 
 

@@ -85,7 +85,7 @@ def test_comments_blank_lines_and_names_do_not_shift_line_numbers(tmp_path):
 def test_padding_is_removed_and_said(tmp_path):
     read = opened(tmp_path, "a, b\nc, d\n").read([1])
     assert read.keys[0].to_pylist() == ["b", "d"]
-    assert read.notes == ("a.csv: spaces around values removed",)
+    assert read.notes == ("a.csv: spaces around values removed; quote a value to keep its own",)
 
 
 def test_runs_of_spaces_delimit(tmp_path):

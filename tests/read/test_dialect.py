@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.read.dialect import fields, guess_delimiter, is_number, single_spaced, sniff
+from nodewise.read.dialect import fields, guess_delimiter, is_number, single_spaced, sniff, without_padding
 from nodewise.read.text import Block
 
 KNOWN = (frozenset({"source"}), frozenset({"target"}))
@@ -24,6 +24,8 @@ def sniffed(text, **options):
         (["a b,c", "d,e f"], ","),  # only the comma cuts both lines alike
         (['"a,b" c', '"d" e'], " "),
         (["1,5;2", "1;2"], ";"),
+        (["a;b;0,5", "b;c;1,5"], ";"),
+        (["1,2,2020-01-01 10:00", "2,3,2020-01-02 11:00"], ","),
         (["a,b", "c,d", "e,f,g"], ","),  # one odd line does not change the guess
         (["abc", "def"], "\t"),
     ],
@@ -59,7 +61,7 @@ def test_the_user_overrules_the_guess():
     assert sniffed("a,b\nc,d\n", header=True).names == ("a", "b")
     assert sniffed("source,target\na,b\n", header=False).header_line == 0
     assert sniffed("a,b;c\nd,e;f\n", delimiter=";").names == ("column 1", "column 2")
-    with pytest.raises(InputError, match="one character"):
+    with pytest.raises(InputError, match="one ASCII character"):
         sniffed("a,b\n", delimiter="::")
 
 
@@ -67,10 +69,28 @@ def test_numeric_columns_are_those_with_only_numbers_below_the_names():
     assert sniffed("source,target,w,t\na,1,2.5,x\nb,2,nan,3\n").numeric == (False, True, True, False)
 
 
-def test_padding_needs_every_line_and_no_quotes():
-    assert sniffed("a, b\nc, d\n").padded
-    assert not sniffed("a, b\nc,d\n").padded
-    assert not sniffed('"a, b",c\n').padded
+@pytest.mark.parametrize(
+    ("data", "delimiter", "bare"),
+    [
+        (b"a, b\nc,d\n", ",", b"a,b\nc,d\n"),
+        (b" a b\t ,  c \n d,e", ",", b"a b,c\nd,e"),
+        (b" a \t b \n\tc\n", "\t", b"a\tb\n\tc\n"),  # where tabs delimit, they are never padding
+        (b"a" + b" " * 50 + b",b\n", ",", b"a,b\n"),
+        (b'"a, b" , " c"\n5" , 6" \n', ",", b'"a, b"," c"\n5",6"\n'),
+        (b'"a ""x, y"" " ,b\n"open , c\n', ",", b'"a ""x, y"" ",b\n"open,c\n'),
+        (b"a| b\n", "|", b"a|b\n"),
+        (b"a ^b\n", "^", b"a^b\n"),
+    ],
+)
+def test_padding_goes_and_quotes_keep_theirs(data, delimiter, bare):
+    assert without_padding(data, delimiter) == (bare, True)
+    assert without_padding(bare, delimiter) == (bare, False)
+
+
+def test_padding_without_end_takes_no_time_without_end():
+    wide = b" " * (1 << 21)
+    assert without_padding(b"a" + wide + b"b" + wide + b",c\n", ",")[0] == b"a" + wide + b"b,c\n"
+    assert without_padding(b'"' + wide + b",c\n", ",")[0] == b'",c\n'
 
 
 def test_quotes_keep_delimiters_and_spaces():

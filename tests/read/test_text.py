@@ -51,8 +51,8 @@ def test_windows_lines_and_a_byte_order_mark_are_made_plain(tmp_path):
         ("a,b\n".encode("utf-16"), "UTF-16"),
         (b"a,b\nc\rd,e\n", "line 2: a carriage return"),
         (b"a,b\n" + b"x" * 10_000_000, "line 2: longer than 4,194,304 characters, beginning 'xxx"),
-        (gzip.compress(bytes(range(65, 91)) * 50, mtime=0)[:-9], "truncated gzip"),
-        (gzip.compress(b"a" * 100, mtime=0)[:12] + b"\xff" * 20, "gzip"),
+        (gzip.compress(bytes(range(65, 91)) * 50, mtime=0)[:-9], "truncated compressed"),
+        (gzip.compress(b"a" * 100, mtime=0)[:12] + b"\xff" * 20, "compressed"),
     ],
 )
 def test_what_is_not_text_is_refused(tmp_path, data, fragment):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,12 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change one setting; may be repeated."),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed gives the same vectors.")]
+MOST_SEED = 2**32 - 1
+"""What numpy and scikit-learn take; a larger seed would be refused only when the work is done."""
+
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help="The same seed gives the same vectors.")
+]
 Device = Annotated[str, typer.Option("--device", metavar="NAME", help="cpu, cuda or auto.")]
 Threads = Annotated[
     int | None,
@@ -123,6 +129,11 @@ def use_threads(threads: int | None) -> None:
     """Tell torch how many CPU threads it may use."""
     if threads is not None:
         import torch
+
+        # Each has its own stack and waits for all others: far beyond the cores, torch stands still or crashes.
+        most = max(64, 4 * (cores := os.cpu_count() or 1))
+        if threads > most:
+            raise InputError(f"--threads {threads}: this machine has {cores} cores; give at most {most}")
 
         torch.set_num_threads(threads)
 

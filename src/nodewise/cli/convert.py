@@ -40,6 +40,7 @@ Memory = Annotated[
 Half = Annotated[bool, typer.Option("--half", help="Keep dense features in half precision (float16).")]
 
 _UNITS = "BKMGT"  # powers of 1000, or of 1024 with an i
+_MOST_BYTES = 1 << 50
 
 
 def register(app: typer.Typer) -> None:
@@ -104,7 +105,10 @@ def parse_size(text: str) -> int:
     if match is None or len(match[1]) > 20:
         raise InputError(f"--memory {text!r} is no size; write a number and a unit, such as 500MB, 2G or 2GiB")
     number, letter, binary = match.groups(default="")
-    return int(float(number) * (1024 if binary else 1000) ** _UNITS.find(letter or "B"))
+    size = int(float(number) * (1024 if binary else 1000) ** _UNITS.find(letter or "B"))
+    if size > _MOST_BYTES:
+        raise InputError(f"--memory {text!r} is more than any machine has; leave it out, or give what may be used")
+    return size
 
 
 def _facts(output: Path, manifest: Manifest) -> dict[str, Any]:

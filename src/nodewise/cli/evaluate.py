@@ -9,6 +9,7 @@ import typer
 
 from nodewise.cli.common import (
     EDGES,
+    MOST_SEED,
     TABLES,
     DataDir,
     Device,
@@ -52,7 +53,7 @@ Repeats = Annotated[
 Oracle = Annotated[
     bool, typer.Option("--oracle", help="Add the best test accuracy over probe steps: not a fair score.")
 ]
-SplitSeed = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of probe and splits.")]
+SplitSeed = Annotated[int, typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help="Seed of probe and splits.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from nodewise.cli.common import (
     EDGES,
+    MOST_SEED,
     TABLES,
     DataDir,
     EdgeColumns,
@@ -39,7 +40,9 @@ Attributes = Annotated[
 GraphOption = Annotated[
     str | None, typer.Option("--graph", metavar="GRAPH", help="The graph, where the run cannot find it.")
 ]
-ReportSeed = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of map, clusters and probe.")]
+ReportSeed = Annotated[
+    int, typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help="Seed of map, clusters and probe.")
+]
 
 
 def register(app: typer.Typer) -> None:

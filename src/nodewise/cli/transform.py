@@ -127,7 +127,7 @@ def _require_same_order(features: Path, tables: TableColumns, run: Run) -> None:
     from nodewise.read.feature_names import feature_names, require_same_order
 
     known = run.about.get("graph", {}).get("feature_names", ())
-    require_same_order(features, feature_names(features, tables.id_column), [str(name) for name in known])
+    require_same_order(features, feature_names(features, tables.id_column), known)
 
 
 def _wanted(nodes: Path | None, run: Run, graph: Graph, quiet: bool) -> NodeIds:

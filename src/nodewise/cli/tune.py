@@ -13,6 +13,7 @@ import typer
 
 from nodewise.cli.common import (
     EDGES,
+    MOST_SEED,
     TABLES,
     DataDir,
     Device,
@@ -62,7 +63,9 @@ SpaceName = Annotated[
 ]
 Workers = Annotated[int, typer.Option("--workers", min=1, metavar="W", help="Processes side by side.")]
 Minutes = Annotated[float | None, typer.Option("--minutes", min=0, metavar="M", help="Begin no trial after this time.")]
-SearchSeed = Annotated[int, typer.Option("--seed", min=0, metavar="S", help="Another seed tries other settings.")]
+SearchSeed = Annotated[
+    int, typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help="Another seed tries other settings.")
+]
 
 # The last part of the time is kept for the second look at the best trials, without which nothing is chosen.
 _SEARCH_SHARE = 0.75

@@ -35,6 +35,7 @@ from typing import (
 )
 
 from nodewise.core.errors import InputError
+from nodewise.core.files import read_bytes
 from nodewise.core.filetext import FileText
 from nodewise.core.registry import Registry, failure
 from nodewise.core.suggest import did_you_mean
@@ -96,6 +97,10 @@ class Unloaded:
         self.load()
 
 
+MOST = 10_000_000
+"""Of whatever is counted or weighed without a bound of its own; more steps or walks than this are a slip."""
+MOST_DIMENSIONS, MOST_LAYERS = 1 << 16, 64
+
 _NONE = "none"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
@@ -118,11 +123,13 @@ def _build(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
 def load_toml(cls: type[T], path: str | Path) -> T:
     """Read settings of type `cls` from a TOML file."""
     try:
-        mapping = tomllib.loads(Path(path).read_bytes().decode("utf-8"))
+        mapping = tomllib.loads(read_bytes(path).decode("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot read the settings: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a TOML file: byte {error.start} is not UTF-8") from None
+    except InputError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not valid TOML: {error}") from None
     return from_mapping(cls, mapping, str(path))
@@ -242,6 +249,19 @@ def _part_keys(cls: type[object], prefix: tuple[str, ...] = ()) -> set[tuple[str
 
 def _is_part(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Part)
+
+
+def check_ranges(settings: object, section: str = "", /, **bounds: tuple[float, float | None]) -> None:
+    """Refuse a setting below its lower or above its upper bound, which is `MOST` where None is given; NaN always.
+
+    For settings classes to call when they are made; `section` is what they are called among the settings.
+    """
+    for name, (low, most) in bounds.items():
+        value, high = getattr(settings, name), MOST if most is None else most
+        if not low <= value <= high:
+            rule = f"at most {high:,}" if value > high else f"at least {low:,}"
+            key = f"{section}.{name}" if section else name
+            raise InputError(f"{key} is {value if isinstance(value, int) else f'{value:g}'}; it must be {rule}")
 
 
 def to_mapping(settings: object) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -76,6 +77,14 @@ def refuse_planted(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
     if strange:
         raise InputError(f"{folder}: holds links or folders, which are not ours; remove it, or name another folder")
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file; a pipe or a device, which may have no end or never begin, is refused."""
+    mode = Path(path).stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder, reading itself says so
+        raise InputError(f"{path}: not a plain file; save what it gives as one")
+    return Path(path).read_bytes()
 
 
 def flush_to_disk(path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from nodewise.core import config
 from nodewise.core.environment import environment
-from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, flush_to_disk
+from nodewise.core.errors import InputError, require_type
+from nodewise.core.files import atomic_write, flush_to_disk, read_bytes
 from nodewise.core.jsonable import json_object, to_json
 from nodewise.core.lock import LOCK
 
@@ -20,6 +20,21 @@ T = TypeVar("T")
 _CHECKPOINT = "checkpoint-"
 _FORMAT = "nodewise-run"
 _VERSION = 1
+# What the environment says of a run, where it says it, and of which type; a tuple is a list of such.
+_FACTS: dict[str, Any] = {
+    "method": str,
+    "seed": int,
+    "graph": {
+        "name": str,
+        "nodes": int,
+        "edges": int,
+        "features": int,
+        "sha256": str,
+        "feature_names": (str,),
+    },
+    "embeddings": {"nodes": int, "dimensions": int},
+}
+_WORDS = {str: "a text", int: "a whole number of 64 bits"}
 
 
 @dataclass(frozen=True)
@@ -86,6 +101,7 @@ class RunFolder:
     @classmethod
     def open(cls, path: str | Path) -> RunFolder:
         """Return the run at `path`, which must exist."""
+        require_type("the run", path, str | os.PathLike, "the name of a folder")
         run = cls(Path(path))
         if not run.path.is_dir():
             raise InputError(f"{path}: no such run folder; make one with 'nodewise embed GRAPH -o {path}'")
@@ -93,6 +109,11 @@ class RunFolder:
             if run.partial.exists():
                 raise InputError(f"{path}: the run is not finished; the 'nodewise embed' of it with --resume goes on")
             raise InputError(f"{path}: not a run folder: it has no {run.config.name}")
+        for name in cls.NAMES:
+            file = run.path / name
+            if file.exists() and not file.is_file():
+                raise InputError(f"{file}: not a plain file, as those of a run are; make the run again")
+        run.read_environment()
         return run
 
     def refuse_foreign(self) -> None:
@@ -160,10 +181,15 @@ class RunFolder:
             temporary.write_text(to_json(about, indent=2) + "\n", encoding="utf-8")
 
     def read_environment(self) -> dict[str, Any]:
-        """Return what was written about the run; nothing if nothing was."""
+        """Return what was written about the run; nothing if nothing was.
+
+        A run may be anybody's: facts that others rely on are of the types that `embed` writes, or refused.
+        """
         if not self.environment.exists():
             return {}
-        return json_object(_content(self.environment), str(self.environment))
+        facts = json_object(_content(self.environment), str(self.environment))
+        _check(facts, _FACTS, str(self.environment))
+        return facts
 
     def read_seed(self) -> int:
         """Return the seed of the training; 0 if nothing was written about the run."""
@@ -202,8 +228,24 @@ class RunFolder:
         return [json_object(line, f"{self.metrics}, line {number}") for number, line in enumerate(lines, start=1)]
 
 
+def _check(found: Any, wanted: Any, source: str, name: str = "") -> None:
+    """Refuse what is not of the type wanted; of several facts, those that are there."""
+    if isinstance(wanted, dict):
+        if not isinstance(found, dict):
+            raise InputError(f"{source}: '{name}' should hold facts; make the run again")
+        for key in wanted.keys() & found.keys():
+            _check(found[key], wanted[key], source, f"{name}.{key}" if name else key)
+    elif isinstance(wanted, tuple):
+        if not isinstance(found, list):
+            raise InputError(f"{source}: '{name}' should be a list; make the run again")
+        for item in found:
+            _check(item, wanted[0], source, f"an item of {name}")
+    elif type(found) is not wanted or (wanted is int and not -(2**63) <= found < 2**63):
+        raise InputError(f"{source}: '{name}' should be {_WORDS[wanted]}; make the run again")
+
+
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None

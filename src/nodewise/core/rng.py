@@ -14,17 +14,27 @@ does identically on every device. It is a statistical generator, not a cryptogra
 from __future__ import annotations
 
 import hashlib
+from numbers import Integral
 from typing import overload
 
 import torch
 from torch import Tensor
 
 from nodewise.core.compilers import triton_is_installed
+from nodewise.core.errors import InputError, require_type
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MULTIPLIER_1 = 0xBF58476D1CE4E5B9
 _MULTIPLIER_2 = 0x94D049BB133111EB
 _MASK = (1 << 64) - 1
+
+
+def checked_seed(seed: int) -> int:
+    """Return a seed as a Python integer, or say that it cannot be one."""
+    require_type("seed", seed, Integral, "a whole number")
+    if not -(2**63) <= seed < 2**63:
+        raise InputError(f"seed must be a whole number of 64 bits, not {seed!r:.60}")
+    return int(seed)
 
 
 def _signed(value: int) -> int:

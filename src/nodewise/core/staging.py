@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, flush_to_disk, refuse_planted
+from nodewise.core.files import atomic_write, flush_to_disk, read_bytes, refuse_planted
 from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import Interrupted
 from nodewise.core.jsonable import json_object, to_json
@@ -84,7 +84,7 @@ def _mark_complete(work: RunFolder) -> None:
 
 def _publish(target: RunFolder, work: RunFolder) -> None:
     """Replace the run by the complete one; started again after a kill, it ends the same."""
-    complete = json_object(work.complete.read_bytes(), str(work.complete)).get("files", ())
+    complete = json_object(read_bytes(work.complete), str(work.complete)).get("files", ())
     if work.config.exists():
         target.config.unlink(missing_ok=True)  # a mixture of two runs must not be taken for one
     for name in sorted(target.NAMES, key=lambda name: name == target.config.name):

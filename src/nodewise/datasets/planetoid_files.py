@@ -102,6 +102,8 @@ def fetch_files(
 
 def _read_verified(path: Path) -> bytes:
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: not a plain file; put the original there")
         with path.open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except OSError as error:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nodewise.core.config import Part
+from nodewise.core.config import MOST_DIMENSIONS, MOST_LAYERS, Part, check_ranges
 from nodewise.core.errors import InputError
 from nodewise.core.registry import Registry
 from nodewise.encoders.features import Features
@@ -97,8 +97,7 @@ class EncoderSettings(Part):
     feature_mask: float = 0.2
 
     def __post_init__(self) -> None:
-        if self.dimension < 1:
-            raise InputError(f"encoder.dimension is {self.dimension}; it must be at least 1")
+        check_ranges(self, "encoder", dimension=(1, MOST_DIMENSIONS))
         if not 0 <= self.feature_mask < 1:
             raise InputError(f"encoder.feature_mask is {self.feature_mask}; it must be in [0, 1)")
 
@@ -132,8 +131,7 @@ class LayeredSettings(EncoderSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.layers < 1:
-            raise InputError(f"encoder.layers is {self.layers}; it must be at least 1")
+        check_ranges(self, "encoder", layers=(1, MOST_LAYERS))
         if not 0 <= self.dropout < 1:
             raise InputError(f"encoder.dropout is {self.dropout}; it must be in [0, 1)")
 

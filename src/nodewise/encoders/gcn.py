@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from nodewise.core import rng
-from nodewise.core.errors import InputError
+from nodewise.core.config import check_ranges
 from nodewise.encoders.encoder import (
     LINEAR,
     Encoder,
@@ -59,8 +59,7 @@ class GCNSettings(LayeredSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.propagation < 0 or not 0 <= self.teleport <= 1:
-            raise InputError("encoder.propagation must not be negative and encoder.teleport must be in [0, 1]")
+        check_ranges(self, "encoder", propagation=(0, 1000), teleport=(0, 1))
 
     def build(self, num_features: int, seeds: Tensor) -> GCN:
         """Build the networks."""

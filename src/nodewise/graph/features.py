@@ -43,12 +43,15 @@ class FeatureField:
         graph.__dict__.update(_features=value, _structural=value is None)
 
 
-def as_features(values: Any, source: str = "features") -> Features:
-    """Return a matrix of numbers as float32 (N, F), a sparse one as CSR; NaN and infinity are refused."""
+def as_features(values: Any, source: str = "features", *, copy: bool = False) -> Features:
+    """Return a matrix of numbers as float32 (N, F), a sparse one as CSR; NaN and infinity are refused.
+
+    With `copy` it is nobody else's: what is done to `values` later does not reach it.
+    """
     if sp.issparse(values):
         given: Any = values
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and that is refused
-            matrix: sp.csr_matrix[np.float32] = sp.csr_matrix(given, dtype=np.float32)
+            matrix: sp.csr_matrix[np.float32] = sp.csr_matrix(given, dtype=np.float32, copy=copy)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
@@ -57,14 +60,17 @@ def as_features(values: Any, source: str = "features") -> Features:
             row = int(np.searchsorted(matrix.indptr, bad[0], "right")) - 1
             raise not_finite(f"{source}, row {row + 1}", int(matrix.indices[bad[0]]), matrix.data[bad[0]])
         return matrix
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise InputError(f"{source}: no matrix of numbers ({str(error).partition('.')[0]})") from None
     if array.ndim != 2 or array.dtype.kind not in "buif":
         raise InputError(
             f"{source}: an array of type {array.dtype} and shape {array.shape}; "
             "features are a matrix of numbers with one row a node"
         )
     with np.errstate(over="ignore"):
-        numbers = np.ascontiguousarray(array, dtype=np.float32)
+        numbers = np.array(array, np.float32, order="C") if copy else np.ascontiguousarray(array, np.float32)
     check_finite(numbers, lambda row: f"{source}, row {row + 1}")
     return numbers
 

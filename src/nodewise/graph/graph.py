@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_type
 from nodewise.core.messages import count
 from nodewise.graph.adjacency import undirected
 from nodewise.graph.features import FeatureField, as_features
@@ -142,10 +143,14 @@ class Graph:
             name: what to call the graph.
             notes: what the caller already changed; more is added here.
         """
+        require_type("name", name, str, "text")
+        require_type(f"{name}: num_nodes", num_nodes, Integral | None, "a whole number")
+        require_type(f"{name}: class_names", class_names, Sequence | np.ndarray | None, "a list of names")
+        require_type(f"{name}: split", split, Split | None, "a Split")
         first, second = (_positions(ends, name) for ends in (sources, targets))
         if len(first) != len(second):
             raise InputError(f"{name}: {len(first)} sources but {len(second)} targets; every edge needs both")
-        matrix = None if features is None else as_features(features, f"{name}: features")
+        matrix = None if features is None else as_features(features, f"{name}: features", copy=True)
         known = NodeIds(ids) if ids is not None and not isinstance(ids, NodeIds) else ids
         last = max((int(ends.max()) for ends in (first, second) if len(ends)), default=-1)
         if num_nodes is None:
@@ -153,11 +158,13 @@ class Graph:
         if last >= num_nodes:
             raise InputError(f"{name}: an edge names node {last}, but the {count(num_nodes, 'node')} count from 0")
         adjacency = undirected(first, second, num_nodes)
-        codes, names = None, tuple(class_names or ())
+        codes, names = None, () if class_names is None else tuple(class_names)
         if labels is not None and class_names is None:
             codes, names = encode_labels(labels, f"{name}: labels")
         elif labels is not None:
-            codes = np.asarray(labels, np.int64)
+            codes = _numbers(labels, f"{name}: labels")
+        if split is not None:
+            split = Split(*(_numbers(part, f"{name}: split") for part in vars(split).values()))
         return cls(
             indptr=adjacency.indptr,
             indices=adjacency.indices,
@@ -220,6 +227,7 @@ class Graph:
     @classmethod
     def from_npz(cls, path: str | os.PathLike[str]) -> Graph:
         """Read what `to_npz` wrote."""
+        require_type("path", path, str | os.PathLike, "the name of a file")
         from nodewise.read.npz import load_graph
 
         return load_graph(path)
@@ -231,8 +239,22 @@ class Graph:
         return cls.from_edges(edges.sources, edges.targets, num_nodes=len(edges.ids), notes=notes, **details)
 
 
+def _numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
+    """Return whole numbers as an array of our own."""
+    try:
+        array = np.array(values)
+    except ValueError:
+        array = np.array(None)
+    if array.size and array.dtype.kind not in "iu":
+        raise InputError(f"{what} must be whole numbers, one after the other, not {values!r:.60}")
+    return array.astype(np.int64)
+
+
 def _positions(ends: npt.ArrayLike, name: str) -> npt.NDArray[np.integer[Any]]:
-    array = np.asarray(ends)
+    try:
+        array = np.asarray(ends)
+    except ValueError:  # of different lengths
+        raise InputError(f"{name}: ends of edges are {ends!r:.60}; give integer positions of nodes") from None
     if array.size == 0:
         return np.empty(0, np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":

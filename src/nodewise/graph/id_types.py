@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nodewise.core.errors import InputError
-from nodewise.core.messages import excerpt
+from nodewise.core.messages import excerpt, first_line
+
+_BOTH_RANGES = pa.decimal128(20)  # no integer type of Arrow holds int64 and uint64
+_AS_TEXT = "give the ids as text"
 
 
 def id_kind(arrow_type: Any) -> str:
@@ -28,11 +32,15 @@ def plain_type(arrow_type: Any) -> Any:
 def as_id_array(values: Any, source: str) -> Any:
     """Return `values` as one Arrow array of integers or strings, or say why they cannot be ids."""
     try:
-        array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+        array = values if isinstance(values, pa.Array | pa.ChunkedArray) else _inferred(values)
         if isinstance(array, pa.ChunkedArray):
             array = array.combine_chunks()
         array = array.cast(plain_type(array.type))
-    except (pa.ArrowException, OverflowError) as error:
+    except OverflowError as error:
+        raise InputError(f"{source}: integers that no 64 bits hold; {_AS_TEXT}") from error
+    except UnicodeError as error:
+        raise InputError(f"{source}: an id is not Unicode text ({first_line(error)}); correct it") from error
+    except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(f"{source}: ids must be all integers or all strings, not a mixture") from error
     if pa.types.is_null(array.type) and len(array) == 0:
         array = array.cast(pa.int64())
@@ -42,16 +50,38 @@ def as_id_array(values: Any, source: str) -> Any:
     return array
 
 
+def _inferred(values: Any) -> Any:
+    try:
+        return pa.array(values)
+    except OverflowError:  # what Arrow takes integers for is signed
+        return pa.array(values, pa.uint64())
+
+
+def in_one_type(columns: list[Any], source: str) -> list[Any]:
+    """Return Arrow columns of one kind in the one type that holds all of them."""
+    common = reduce(common_type, (column.type for column in columns))
+    if not pa.types.is_decimal(common):
+        return [column.cast(common) for column in columns]
+    for integer in (pa.int64(), pa.uint64()):
+        try:
+            return [column.cast(integer) for column in columns]
+        except pa.ArrowInvalid:
+            continue
+    raise InputError(f"{source}: negative integers beside some of 2^63 and more; {_AS_TEXT}")
+
+
 def common_type(left: Any, right: Any) -> Any:
     """Return a type in which ids of both types, of one kind, can be compared without loss."""
     if left == right:
         return left
     if id_kind(left) == "string":
         return pa.large_string()
+    if pa.types.is_decimal(left) or pa.types.is_decimal(right):
+        return _BOTH_RANGES
     if pa.uint64() not in (left, right):
         return pa.int64()
     if pa.types.is_signed_integer(left) or pa.types.is_signed_integer(right):
-        return pa.decimal128(20)  # no integer type of Arrow holds both ranges
+        return _BOTH_RANGES
     return pa.uint64()
 
 

@@ -102,9 +102,9 @@ class NodeIds:
 
         Integers of another width are the same ids; a string and an integer never are, and that is an error.
         """
-        if not isinstance(values, NodeIds) and len(values) == 0:
-            return np.empty(0, np.int64)
         wanted = values.to_arrow() if isinstance(values, NodeIds) else as_id_array(values, source)
+        if len(wanted) == 0:
+            return np.empty(0, np.int64)
         require_same_kind(self, "the nodes", wanted, source)
         known = self._values
         if wanted.type != known.type:

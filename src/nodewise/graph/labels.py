@@ -24,7 +24,7 @@ def encode_labels(values: Any, source: str = "labels") -> tuple[npt.NDArray[np.i
     """
     try:
         array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
-    except (pa.ArrowException, OverflowError) as error:
+    except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         raise InputError(f"{source}: classes must be all integers or all strings, not a mixture") from error
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()

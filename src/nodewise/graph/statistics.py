@@ -93,6 +93,10 @@ def scale_warning(graph: Graph) -> str | None:
     if graph.structural or sp.issparse(graph.features) or graph.num_nodes == 0:
         return None
     rows = np.asarray(graph.features[:_SAMPLED_ROWS], np.float64)
+    if not np.isfinite(rows).all():
+        return (
+            "features: some are NaN or infinite, which nothing can be learnt from; write the graph again without them"
+        )
     spreads = rows.std(axis=0)
     spreads = spreads[spreads > 0]
     problems = []

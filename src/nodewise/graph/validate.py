@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
+import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
+from nodewise.graph.features import check_finite
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
+    from nodewise.graph.ids import NodeIds
 
 _PIECE = 1 << 22
+_AGAIN = "it was altered; convert or write the graph again"
 
 
 def require_features(graph: Graph, expected: int) -> None:
@@ -30,6 +36,53 @@ def check_graph(graph: Graph) -> None:
     for rule, holds in _rules(graph):
         if not holds:
             raise InputError(f"{graph.name}: {rule}")
+
+
+def check_contents(graph: Graph, source: str) -> None:
+    """Refuse what only reading a graph that came whole from a file can tell, a piece at a time.
+
+    No feature is NaN or infinite, no node is its own neighbour, every edge is there in both directions, and no id
+    comes twice. Of graphs that were made here from edges, all of it is known.
+    """
+    _check_edges(graph, source)
+    if not graph.structural:
+        features: Any = graph.features
+        cells: Any = features.data[:, None] if sp.issparse(features) else features  # type: ignore[attr-defined]
+        what = "entry" if sp.issparse(features) else "row"
+        check_finite(cells, lambda row: f"{source}: {what} {row + 1} of the features")
+    if not _distinct(graph.ids):
+        raise InputError(f"{source}: an id belongs to several nodes; {_AGAIN}")
+
+
+def _distinct(ids: NodeIds) -> bool:
+    array = ids.to_arrow()
+    if ids.kind == "integer":  # sorted, they take a quarter of the memory of a table
+        return bool((np.diff(np.sort(np.asarray(array))) != 0).all())
+    return len(pc.unique(array)) == len(array)
+
+
+def _check_edges(graph: Graph, source: str) -> None:
+    # Summed over all edges, a hash of the two ends is the same from either side. Its salt is drawn here, so that
+    # no file can be made to fit, and no more than a piece is ever held.
+    salt, balance = int(secrets.randbits(64)), 0
+    for start in range(0, len(graph.indices), _PIECE):
+        targets = graph.indices[start : start + _PIECE].astype(np.uint64)
+        entries = np.arange(start, start + len(targets))
+        sources = (np.searchsorted(graph.indptr, entries, side="right") - 1).astype(np.uint64)
+        if (sources == targets).any():
+            raise InputError(f"{source}: a node is its own neighbour; {_AGAIN}")
+        there, back = (_hashed((a << np.uint64(32)) | b, salt) for a, b in ((sources, targets), (targets, sources)))
+        balance += int(there.sum()) - int(back.sum())
+    if balance % 2**64:
+        raise InputError(f"{source}: edges are there in one direction only; {_AGAIN}")
+
+
+def _hashed(keys: npt.NDArray[np.uint64], salt: int) -> npt.NDArray[np.uint64]:
+    """Return the keys mixed as by SplitMix64, of which arithmetic modulo 2^64 is a part."""
+    keys = keys ^ np.uint64(salt)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
 
 
 def _rules(graph: Graph) -> Iterator[tuple[str, bool]]:

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
-from nodewise.core.errors import InputError
+from nodewise.core.config import check_ranges
 from nodewise.sampling.pairs import PairSets
 
 
@@ -91,5 +91,5 @@ class LossSettings:
     positives: Literal["pair", "set"] = "pair"
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise InputError(f"loss.temperature is {self.temperature:g}; it must be above 0")
+        # Beyond, scores leave single precision, or all weigh the same.
+        check_ranges(self, "loss", temperature=(1e-6, 1e6))

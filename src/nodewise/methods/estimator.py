@@ -21,10 +21,11 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from nodewise.core.config import keyword_values, with_keywords
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import InputError, NodewiseError, require_type
 from nodewise.core.folder import RunFolder
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.core.registry import Registry
+from nodewise.core.rng import checked_seed
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.validate import require_features
@@ -119,9 +120,10 @@ class Estimator(ABC):
         cls.name = f"{cls.__module__}:{cls.__qualname__}"  # until it is registered under a shorter one
 
     def __init__(self, settings: Any = None, *, seed: int = 0, device: str = "auto", **changes: Any) -> None:
+        require_type("settings", settings, self.settings_class | None, self.settings_class.__name__)
         start = settings if settings is not None else self.settings_class()
         self.settings = with_keywords(start, changes, type(self).__name__) if changes else start
-        self.seed = seed
+        self.seed = checked_seed(seed)
         self.device = device
         if not (rate := getattr(self.settings, "learning_rate", 0.0)) <= MOST_RATE:
             raise InputError(f"learning_rate is {rate:g}; it must be at most {MOST_RATE:g}")
@@ -195,6 +197,7 @@ class Estimator(ABC):
             check_memory: refuse beforehand what will not fit into memory, where that can be known.
             team: the processes that train together, for methods that are `resumable`.
         """
+        require_type("graph", graph, Graph, "a Graph")
         if team is not None and team.size > 1 and not self.resumable:
             raise InputError(f"{self.name} trains in a single process; start it without torchrun")
         self.history_ = []
@@ -370,12 +373,3 @@ class InductiveEmbedder(Embedder):
             self.network_.load_state_dict(load_file(run.weights))
         except (SafetensorError, OSError, KeyError, RuntimeError, ValueError) as error:
             raise InputError(f"{run.weights}: not the weights of this run: {str(error).splitlines()[0]}") from None
-
-
-def check_ranges(settings: Any, **bounds: tuple[float, float | None]) -> None:
-    """Refuse a setting below its lower or above its upper bound; None is no bound."""
-    for name, (low, high) in bounds.items():
-        value = getattr(settings, name)
-        if not (low <= value and (high is None or value <= high)):
-            rule = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
-            raise InputError(f"{name} is {value:g}; it must be {rule}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
 from nodewise.core.suggest import did_you_mean
 from nodewise.encoders.gcn import GCNSettings
@@ -35,12 +35,9 @@ class EmbeddingSettings:
     length: float | None = None
 
     def __post_init__(self) -> None:
-        if self.walks < 1 or self.propagation < 0 or not 0 <= self.teleport <= 1:
-            raise InputError(
-                "embedding.walks must be at least 1, embedding.propagation not negative, embedding.teleport in [0, 1]"
-            )
-        if self.length is not None and not 0 < self.length < math.inf:
-            raise InputError(f"embedding.length is {self.length:g}; it must be above 0, or none")
+        check_ranges(self, "embedding", walks=(1, 10_000), propagation=(0, 1000), teleport=(0, 1))
+        if self.length is not None and not 1e-6 <= self.length <= 1e6:
+            raise InputError(f"embedding.length is {self.length:g}; it must be from 1e-06 to 1e+06, or none")
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class Settings(LearnerSettings):
             return cls()
         if name == "paper":
             return cls._paper()
-        raise InputError(f"unknown preset {name!r}{did_you_mean(name, ('default', 'paper'))}")
+        raise InputError(f"unknown preset {name!r}{did_you_mean(str(name), ('default', 'paper'))}")
 
     @classmethod
     def _paper(cls) -> Settings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,24 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
-from nodewise.core.messages import excerpt, first_line
+from nodewise.core.memory import available_memory
+from nodewise.core.messages import excerpt, first_line, listing
 
 Arrays = dict[str, npt.NDArray[Any]]
+SPARSE_PARTS = ("format", "shape", "data", "row", "col", "indices", "indptr", "_is_array")
+"""What `scipy.sparse.save_npz` writes."""
+
+_BYTES_A_ROW = 32  # of a sparse matrix, however empty: offsets, ids, degrees
 
 
 def load_npy(path: Path) -> npt.NDArray[Any]:
     """Return the array of an npy file."""
     try:
         with path.open("rb") as stream:  # closed whatever happens, also where it is an archive after all
+            _refuse_beyond_memory(f"{path}: holds", os.fstat(stream.fileno()).st_size)
             return _text_checked(np.lib.format.read_array(stream, allow_pickle=False))
+    except InputError:
+        raise
     except Exception as error:  # numpy's parser of headers can fail in any way at all
         raise _unreadable(path, "npy", error) from error
 
@@ -33,8 +42,7 @@ def load_npz(path: Path) -> Arrays:
         with path.open("rb") as stream:
             with zipfile.ZipFile(stream) as archive:
                 size = sum(entry.file_size for entry in archive.infolist())
-            if size > (memory := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
-                raise InputError(f"{path}: unpacks to {size:,} bytes, more than this machine's memory of {memory:,}")
+            _refuse_beyond_memory(f"{path}: unpacks to", size)
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
@@ -47,6 +55,22 @@ def load_npz(path: Path) -> Arrays:
         raise
     except Exception as error:  # as above, and zipfile as well
         raise _unreadable(path, "npz", error) from error
+
+
+def _refuse_beyond_memory(what: str, size: int) -> None:
+    """Refuse what, with the one copy that using it takes, does not fit into memory."""
+    memory = available_memory()
+    if memory is not None and 2 * size > memory:
+        raise InputError(
+            f"{what} {size:,} bytes, which would take twice that and {memory:,} are free; "
+            "give edges as csv or Parquet and use 'nodewise convert', which needs little memory"
+        )
+
+
+def unused(path: Path, arrays: Arrays, used: Collection[str]) -> tuple[str, ...]:
+    """Return, as notes, the names of arrays that nothing reads."""
+    others = [name for name in arrays if name not in used]
+    return (f"{path.name}: not used: {listing(others)}",) if others else ()
 
 
 def _text_checked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -73,6 +97,7 @@ def sparse_matrix(path: Path, arrays: Arrays) -> sp.csr_matrix[Any]:
     try:
         height, width = (int(size) for size in integers(path, "shape", arrays["shape"]))
         first, second = (integers(path, name, arrays[name]) for name in wanted)
+        _refuse_beyond_memory(f"{path}: a matrix of {height:,} rows needs", _BYTES_A_ROW * height)
         data = arrays["data"]
         if data.dtype.kind not in "buif":
             raise InputError(f"{path}: the matrix holds values of type {data.dtype}; use numbers")

@@ -18,7 +18,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt, first_line, not_a_number
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import Columns
-from nodewise.read.dialect import Dialect, fields, is_number, not_utf8, single_spaced, sniff
+from nodewise.read.dialect import Dialect, fields, is_number, not_utf8, sniff, without_padding
 from nodewise.read.text import Block, blocks, without_comments
 
 
@@ -68,7 +68,7 @@ class TextColumns:
         values = fields(self.dialect.first[1], self.dialect.delimiter)
         if nodes.kind != "string" or len(values) < 2 or any(is_number(value) for value in values):
             return True
-        found = pc.is_in(pa.array([value.strip() for value in values], nodes.type), nodes.to_arrow())
+        found = pc.is_in(pa.array(values, nodes.type), nodes.to_arrow())
         return bool(pc.any(found).as_py())
 
     def is_numeric(self, column: int) -> bool:
@@ -90,17 +90,17 @@ class TextColumns:
         if len(self.names) == 1:
             self._refuse_gaps()
         tables: list[Any] = []
-        comments = 0
+        comments, padded = 0, False
         for block in blocks(self.path):
             if sum(table.num_rows for table in tables) >= rows:
-                yield self._columns(pa.concat_tables(tables), keys, numbers, comments)
+                yield self._columns(pa.concat_tables(tables), keys, numbers, self._notes(comments, padded))
                 tables = []
-            data, skipped = without_comments(block.data)
-            comments += skipped
-            tables.append(self._parse(Block(block.first_line, data), types))
+            cleaned, skipped, bared = self._clean(block)
+            comments, padded = comments + skipped, padded or bared
+            tables.append(self._parse(cleaned, types))
         if not tables:
             raise InputError(f"{self.path}: is empty now and was not a moment ago; try again when nobody writes to it")
-        yield self._columns(pa.concat_tables(tables), keys, numbers, comments)
+        yield self._columns(pa.concat_tables(tables), keys, numbers, self._notes(comments, padded))
 
     def settle(self, columns: list[Any]) -> list[Any]:
         """Return text columns as integers, if every value present in all of them is written as one would be.
@@ -115,45 +115,38 @@ class TextColumns:
 
     def place(self, row: int) -> str:
         """Return where a row stands in the file."""
-        cleaned = (Block(block.first_line, without_comments(block.data)[0]) for block in blocks(self.path))
-        numbers = (number for block in cleaned for number, _ in self._rows(block))
+        numbers = (number for block in blocks(self.path) for number, _ in _rows(self._clean(block)[0]))
         number = next(islice(numbers, row, None), None)
         return f"row {row + 1}" if number is None else f"line {number}"  # it may have changed since it was read
 
-    def _columns(self, table: Any, keys: Sequence[int], numbers: Sequence[int], comments: int) -> Columns:
-        columns = [table[str(key)] for key in keys]
-        if self.dialect.padded:
-            columns = [pc.utf8_trim_whitespace(column) for column in columns]
+    def _columns(self, table: Any, keys: Sequence[int], numbers: Sequence[int], notes: tuple[str, ...]) -> Columns:
         matrix = np.empty((table.num_rows, len(numbers)), np.float32)
         for i, column in enumerate(numbers):
             matrix[:, i] = table[str(column)].to_numpy()
-        return Columns(columns, matrix, self._notes(comments))
+        return Columns([table[str(key)] for key in keys], matrix, notes)
 
-    def _notes(self, comments: int) -> tuple[str, ...]:
+    def _notes(self, comments: int, padded: bool) -> tuple[str, ...]:
         name = self.path.name
         notes = []
         if self.has_names:
             notes.append(f"{name}: line {self.dialect.header_line} read as column names")
-        if self.dialect.padded:
-            notes.append(f"{name}: spaces around values removed")
+        if padded:
+            notes.append(f"{name}: spaces around values removed; quote a value to keep its own")
         if comments:
             notes.append(f"{name}: {count(comments, 'comment line')} (beginning with # or %) skipped")
         return tuple(notes)
 
-    def _clean(self, block: Block) -> bytes:
-        """Return the block with single spaces where they delimit, and without the line of names."""
-        data = single_spaced(block.data) if self.dialect.delimiter == " " else block.data
+    def _clean(self, block: Block) -> tuple[Block, int, bool]:
+        """Return the block with bare values and without the line of names; how many comments it had, and if padding."""
+        data, comments = without_comments(block.data)
+        data, padded = without_padding(data, self.dialect.delimiter)
         index = self.dialect.header_line - block.first_line
-        if index < 0:
-            return data
-        lines = data.split(b"\n")
-        if index < len(lines):
-            lines[index] = b""
-        return b"\n".join(lines)
-
-    def _rows(self, block: Block) -> Iterator[tuple[int, bytes]]:
-        lines = enumerate(self._clean(block).split(b"\n"), block.first_line)
-        return ((number, line) for number, line in lines if line)
+        if index >= 0:
+            lines = data.split(b"\n")
+            if index < len(lines):
+                lines[index] = b""
+            data = b"\n".join(lines)
+        return Block(block.first_line, data), comments, padded
 
     def _refuse_gaps(self) -> None:
         """Refuse empty lines between the values of a single column: they may be values, or be nothing."""
@@ -165,7 +158,7 @@ class TextColumns:
                 gap = gap or (0 if line else number)
 
     def _parse(self, block: Block, types: dict[str, Any]) -> Any:
-        data = self._clean(block)
+        data = block.data
         names = [str(i) for i in range(len(self.names))]
         if not data.strip(b"\n"):
             return pa.table({name: pa.array([], kind) for name, kind in types.items()})
@@ -181,14 +174,14 @@ class TextColumns:
         except pa.ArrowInvalid as error:
             raise self._explain(block, types, first_line(error)) from error
         # A quote left open swallows the following lines without an error from Arrow.
-        if b'"' in data and table.num_rows != sum(1 for _ in self._rows(block)):
+        if b'"' in data and table.num_rows != sum(1 for _ in _rows(block)):
             raise self._explain(block, types, "a quoted value runs over several lines")
         return table
 
     def _explain(self, block: Block, types: dict[str, Any], reason: str) -> InputError:
         """Return an error that names the first line of the block at fault."""
         delimiter, width = self.dialect.delimiter, len(self.names)
-        for number, line in self._rows(block):
+        for number, line in _rows(block):
             where = f"{self.path}, line {number}"
             try:
                 values = fields(line.decode("utf-8"), delimiter, strict=True)
@@ -207,6 +200,11 @@ class TextColumns:
                 if kind == pa.float32() and not is_number(values[int(column)]):
                     return not_a_number(where, self.names[int(column)], values[int(column)])
         return InputError(f"{self.path}, near line {block.first_line}: {reason}")
+
+
+def _rows(block: Block) -> Iterator[tuple[int, bytes]]:
+    lines = enumerate(block.data.split(b"\n"), block.first_line)
+    return ((number, line) for number, line in lines if line)
 
 
 def _as_integers(column: Any, integer: Any) -> Any | None:

@@ -9,7 +9,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt, listing
 from nodewise.graph.features import Features, as_features, check_finite
 from nodewise.graph.ids import NodeIds
-from nodewise.read.arrays import is_sparse, load_npy, load_npz, sparse_matrix
+from nodewise.read.arrays import SPARSE_PARTS, is_sparse, load_npy, load_npz, sparse_matrix, unused
 from nodewise.read.columns import CLASS_NAMES, ID_NAMES, ColumnFile, simplified
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.keys import ROW_ORDER, id_column, names_every_node, row_ids
@@ -80,20 +80,22 @@ def features_from_columns(
 def _from_npz(path: Path, nodes: NodeIds) -> FeatureTable:
     arrays = load_npz(path)
     if is_sparse(arrays):
-        return _in_row_order(path, as_features(sparse_matrix(path, arrays), str(path)), nodes)
+        matrix = as_features(sparse_matrix(path, arrays), str(path))
+        return _in_row_order(path, matrix, nodes, unused(path, arrays, SPARSE_PARTS))
     others = [name for name in arrays if name != "ids"]
     name = "features" if "features" in arrays else others[0] if len(others) == 1 else None
     if name is None:
         raise InputError(f"{path}: holds {listing(tuple(arrays))}; save 'features' (N, F) and perhaps 'ids' (N,)")
     matrix = as_features(arrays[name], str(path))
+    notes = unused(path, arrays, (name, "ids"))
     if "ids" not in arrays:
-        return _in_row_order(path, matrix, nodes)
+        return _in_row_order(path, matrix, nodes, notes)
     ids = NodeIds(arrays["ids"], str(path))
     if len(ids) != matrix.shape[0]:
         raise InputError(f"{path}: {count(len(ids), 'id')} but {count(int(matrix.shape[0]), 'row')} of features")
-    return FeatureTable(str(path), ids, matrix)
+    return FeatureTable(str(path), ids, matrix, notes)
 
 
-def _in_row_order(path: Path, matrix: Features, nodes: NodeIds) -> FeatureTable:
+def _in_row_order(path: Path, matrix: Features, nodes: NodeIds, notes: tuple[str, ...] = ()) -> FeatureTable:
     ids = row_ids(path, int(matrix.shape[0]), nodes)
-    return FeatureTable(str(path), ids, matrix, (f"{path.name}: {ROW_ORDER}",))
+    return FeatureTable(str(path), ids, matrix, (f"{path.name}: {ROW_ORDER}", *notes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ColumnFile
 from nodewise.read.delimited import TextColumns
 from nodewise.read.parquet import ParquetColumns
-from nodewise.read.text import open_binary
+from nodewise.read.text import UNREADABLE, open_binary
 from nodewise.store.layout import is_store, unfinished
 
 Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml", "store"]
@@ -49,14 +49,14 @@ def format_of(path: Path) -> Format:
     with open_binary(path) as stream:
         try:
             head = stream.read(1024)
-        except (OSError, EOFError, zlib.error) as error:
+        except UNREADABLE as error:
             raise InputError(f"{path}: cannot be read ({error}); check or make it again") from error
     if not head:
         raise InputError(f"{path}: the file is empty")
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
-    name = path.name.lower().removesuffix(".gz")
+    name = re.sub(r"\.(gz|bz2|xz)$", "", path.name.lower())
     kind = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), "text")
     if kind in ("parquet", "npz", "npy"):
         raise InputError(f"{path}: named like {kind} but its content is not; check how it was written")

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 def edges_from_scipy(matrix: Any, source: str = "the adjacency matrix") -> Edges:
     """Return an edge for every entry of a square matrix that is not zero; ids are the row numbers."""
-    coo = sp.coo_matrix(matrix)
+    try:
+        coo = sp.coo_matrix(matrix)
+    except (ValueError, TypeError):
+        raise InputError(f"{source} is {matrix!r:.60}; give a square matrix of numbers") from None
     if coo.shape[0] != coo.shape[1]:
         raise InputError(f"{source} has the shape {coo.shape}; an adjacency matrix is square")
     if coo.dtype.kind not in "buif":
@@ -35,6 +38,8 @@ def edges_from_scipy(matrix: Any, source: str = "the adjacency matrix") -> Edges
 
 def edges_from_networkx(graph: nx.Graph, source: str = "the networkx graph") -> Edges:
     """Return the edges of a networkx graph; ids are its nodes, all integers or all strings."""
+    if not callable(getattr(graph, "is_directed", None)):
+        raise InputError(f"{source} is {graph!r:.60}; give a networkx graph")
     ids = NodeIds(list(graph), f"nodes of {source}")
     position = {node: i for i, node in enumerate(graph)}
     ends = np.array([(position[u], position[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,16 @@ from nodewise.core.messages import count, first_line, listing
 from nodewise.graph.edges import Edges
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
-from nodewise.read.arrays import Arrays, integers, is_sparse, load_npz, sparse_matrix
+from nodewise.graph.validate import check_contents
+from nodewise.read.arrays import SPARSE_PARTS, Arrays, integers, is_sparse, load_npz, sparse_matrix, unused
 from nodewise.read.interop import edges_from_scipy
 
 _ABOUT = "nodewise_graph"
 _VERSION = 1
 _ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
 _PARTS = ("train", "val", "test")
+_FEATURE_PARTS = tuple(f"features_{part}" for part in ("data", "indices", "indptr", "shape"))
+_WRITTEN = (_ABOUT, "indptr", "indices", "ids", "id_lengths", "features", *_FEATURE_PARTS, "labels", *_PARTS)
 
 
 def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
@@ -78,7 +82,7 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
                 f"{path}: written in version {about['version']} of the format, this nodewise reads "
                 f"version {_VERSION}; write it again, or use the version that wrote it"
             )
-        return Graph(
+        graph = Graph(
             indptr=arrays["indptr"],
             indices=arrays["indices"],
             features=_features(arrays),
@@ -87,8 +91,10 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
             class_names=tuple(about["class_names"]),
             split=Split(*(arrays[part] for part in _PARTS)) if "train" in arrays else None,
             name=str(about["name"]),
-            notes=tuple(about["notes"]),
+            notes=(*about["notes"], *unused(path, arrays, _WRITTEN)),
         )
+        check_contents(graph, str(path))
+        return graph
     except InputError as error:
         raise InputError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, pa.ArrowException) as error:
@@ -98,7 +104,8 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
 def read_edges(path: Path, arrays: Arrays) -> Edges:
     """Return the edges of a scipy.sparse matrix, or of an array `edge_index` (2, E) or `edges` (E, 2)."""
     if is_sparse(arrays):
-        return edges_from_scipy(sparse_matrix(path, arrays), str(path))
+        edges = edges_from_scipy(sparse_matrix(path, arrays), str(path))
+        return replace(edges, notes=(*edges.notes, *unused(path, arrays, SPARSE_PARTS)))
     names = list(arrays)
     name = next((name for name in names if name in ("edge_index", "edges") or len(names) == 1), None)
     if name is None:
@@ -106,7 +113,8 @@ def read_edges(path: Path, arrays: Arrays) -> Edges:
             f"{path}: holds {listing(names) or 'nothing'}, none of which is a graph; "
             "save a scipy.sparse matrix with save_npz, or an array 'edge_index' of shape (2, E)"
         )
-    return edges_from_array(path, arrays[name], name)
+    edges = edges_from_array(path, arrays[name], name)
+    return replace(edges, notes=(*edges.notes, *unused(path, arrays, (name,))))
 
 
 def edges_from_array(path: Path, array: npt.NDArray[Any], name: str = "array") -> Edges:

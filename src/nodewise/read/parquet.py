@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import pyarrow.parquet as pq
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line, listing, not_a_number
-from nodewise.graph.id_types import common_type, id_kind, plain_type
+from nodewise.graph.id_types import id_kind, in_one_type, plain_type
 from nodewise.read.columns import Columns
 
 _BUFFER = 1 << 16
@@ -114,8 +113,7 @@ class ParquetColumns:
         """Return ids of one kind, integers or strings, in one type; other columns as they are."""
         if len({id_kind(column.type) for column in columns} - {""}) != 1:
             return columns
-        common = reduce(common_type, (column.type for column in columns))
-        return [column.cast(common) for column in columns]
+        return in_one_type(columns, str(self.path))
 
     def place(self, row: int) -> str:
         """Return where a row stands in the file."""
@@ -157,6 +155,8 @@ class ParquetColumns:
                     f"{self.path}, {self.place(first_row + row)}: {name!r} holds {lengths[row]} numbers "
                     f"where the rows before hold {lengths[0]}; give every node equally many"
                 )
+            if rows and lengths[0] == 0:
+                raise InputError(f"{self.path}: {name!r} holds empty lists where numbers are expected; leave it out")
             values = column.flatten()
         if values.null_count:
             row = first_row + int(np.argmax(np.asarray(values.is_null()))) // max(len(values) // rows, 1)

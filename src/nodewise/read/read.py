@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from nodewise.core.errors import require_type
 from nodewise.graph.graph import Graph
 from nodewise.read.arrays import Arrays, load_npy, load_npz
 from nodewise.read.assemble import assemble, take_apart
@@ -34,7 +35,7 @@ def read_graph(
 ) -> Graph:
     """Read a graph from a file of edges and, where given, files of features and labels.
 
-    The file of edges may be text in columns (csv, tsv, txt; gzipped or not; delimiter, column names and
+    The file of edges may be text in columns (csv, tsv, txt; plain, gzip, bzip2 or xz; delimiter, column names and
     comment lines, which begin with # or %, are found out), Parquet, GraphML, GML, npz (of
     `scipy.sparse.save_npz`, of `Graph.to_npz`, or an array `edge_index`) or npy; or a graph store, a folder that
     `nodewise convert` wrote, whose arrays stay on the disk. Features may be text, Parquet, npy or npz; labels text,
@@ -61,6 +62,13 @@ def read_graph(
         id_column: the column of ids in `features` and `labels`.
         label_column: the column of classes in `labels`.
     """
+    for name, file in (("path", path), ("features", features), ("labels", labels)):
+        if file is not None or name == "path":
+            require_type(name, file, str | os.PathLike, "the name of a file")
+    columns = {"source": source, "target": target, "id_column": id_column, "label_column": label_column}
+    for name, text in {"delimiter": delimiter, **columns}.items():
+        require_type(name, text, str | None, "text")
+    require_type("header", header, bool | None, "True, False or None")
     path = Path(path)
     kind = format_of(path)
     arrays: Arrays = load_npz(path) if kind == "npz" else {}
@@ -80,8 +88,8 @@ def read_graph(
     elif kind == "gml":
         edges = read_gml(path)
     else:
-        file = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=(source, target))
-        edges = read_edge_list(file, source, target)
+        columns = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=(source, target))
+        edges = read_edge_list(columns, source, target)
     del arrays
 
     if features is not None:

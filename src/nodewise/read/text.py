@@ -1,13 +1,15 @@
-"""Text files, gzipped or not, as blocks of whole lines whose numbers are known."""
+"""Text files, compressed or not, as blocks of whole lines whose numbers are known."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt
@@ -15,7 +17,15 @@ from nodewise.core.messages import excerpt
 BLOCK = 1 << 22
 """Bytes read at once; also the longest line accepted, so that no file can ask for unbounded memory."""
 
-_GZIP = b"\x1f\x8b"
+UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
+"""What reading from `open_binary` may raise."""
+
+_COMPRESSED: dict[bytes, Callable[[Path], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+}
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*")
@@ -30,11 +40,15 @@ class Block(NamedTuple):
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open a file for reading, through gzip where its content is gzip, whatever its name."""
+    """Open a file for reading, decompressed where its content is gzip, bzip2 or xz, whatever its name."""
     try:
         with path.open("rb") as stream:
-            magic = stream.read(len(_GZIP))
-        return cast(BinaryIO, gzip.open(path)) if magic == _GZIP else path.open("rb")
+            head = stream.read(8)
+        if head.startswith(_ZSTANDARD):
+            raise InputError(f"{path}: compressed with Zstandard; unpack it first (zstd -d), or use gzip, bzip2 or xz")
+        unpacked = next((opener for magic, opener in _COMPRESSED.items() if head.startswith(magic)), None)
+        opened: BinaryIO = path.open("rb") if unpacked is None else unpacked(path)
+        return opened
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
 
@@ -49,8 +63,8 @@ def blocks(path: Path) -> Iterator[Block]:
         while True:
             try:
                 chunk = stream.read(BLOCK)
-            except (OSError, EOFError, zlib.error) as error:
-                raise InputError(f"{path}: damaged or truncated gzip file: {error}; make it again") from error
+            except UNREADABLE as error:
+                raise InputError(f"{path}: damaged or truncated compressed file: {error}; make it again") from error
             if not chunk:
                 break
             if line == 1 and not rest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -11,18 +10,17 @@ from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line, listing
 from nodewise.graph.edges import Edges
 from nodewise.read.interop import edges_from_networkx
-from nodewise.read.text import open_binary
+from nodewise.read.text import UNREADABLE, open_binary
 
 _BLOCK = 1 << 16
 
 
-class _Root(Exception):
-    """The root element has begun: what comes before it has been seen."""
+_REQUIRED = {"node": ("id",), "edge": ("source", "target")}
 
 
 def read_graphml(path: Path) -> Edges:
     """Return the edges of a GraphML file; ids are strings, as in the file."""
-    refuse_document_type(path)
+    check_graphml(path)
     return _read(path, "GraphML")
 
 
@@ -31,11 +29,13 @@ def read_gml(path: Path) -> Edges:
     return _read(path, "GML")
 
 
-def refuse_document_type(path: Path) -> None:
-    """Refuse XML with a document type: entities declared there can grow without bound or read other files.
+def check_graphml(path: Path) -> None:
+    """Refuse what is dangerous and what networkx would misread without a word.
 
-    A document type can only come before the root element, so that reading stops there.
+    Entities of a document type can grow without bound or read other files. A node or an edge without its ids would
+    become one of a node called None, and of several graphs, or graphs within nodes, only the first would be read.
     """
+    graphs = 0
 
     def refuse(*_: Any) -> None:
         raise InputError(
@@ -43,26 +43,33 @@ def refuse_document_type(path: Path) -> None:
             "remove the declaration"
         )
 
-    def stop(*_: Any) -> None:
-        raise _Root
+    def check(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal graphs
+        name = tag.rpartition(":")[2]
+        for required in _REQUIRED.get(name, ()):
+            if not attributes.get(required):
+                where = f"{path}, line {parser.CurrentLineNumber}"
+                raise InputError(f"{where}: <{name}> has no '{required}'; give it one, or remove it")
+        graphs += name == "graph"
+        if graphs > 1:
+            where = f"{path}, line {parser.CurrentLineNumber}"
+            raise InputError(f"{where}: a second or nested graph; keep one graph per file, without graphs in its nodes")
 
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
-    parser.StartElementHandler = stop
+    parser.StartElementHandler = check
     with open_binary(path) as stream:
         try:
             while block := stream.read(_BLOCK):
                 parser.Parse(block)
             parser.Parse(b"", True)
-        except _Root:
-            return
         except expat.ExpatError as error:
             raise InputError(f"{path}, line {error.lineno}: not XML ({first_line(error)}); export it again") from error
         except (LookupError, ValueError) as error:  # the encoding it declares is unknown, or of several bytes
             if isinstance(error, InputError):
                 raise
             raise InputError(f"{path}: not readable as XML ({first_line(error)}); save it as UTF-8") from error
-        except (OSError, EOFError, zlib.error) as error:
+        except UNREADABLE as error:
             raise InputError(f"{path}: cannot be read: {first_line(error)}") from error
 
 

@@ -99,16 +99,17 @@ class GraphSource:
 def load_graph(source: GraphSource, quiet: bool = False, verify: bool = False, retell: bool = False) -> Graph:
     """Return the graph, telling on stderr what reading changed or assumed.
 
-    `verify` checks the sums of a store, which reads all of it; `retell` also tells what was told when it was made.
+    `verify` checks the sums and contents of a store, which reads all of it; `retell` also tells what was told when
+    it was made.
     """
-    from nodewise.store.layout import Manifest, check_sums, is_store
+    from nodewise.store.layout import Manifest, is_store
+    from nodewise.store.open import open_store
 
     told: tuple[str, ...] = ()
     if is_store(path := Path(source.graph)):
-        manifest = Manifest.read(path)
-        told = () if retell else manifest.notes
+        told = () if retell else Manifest.read(path).notes
         if verify:
-            check_sums(path, manifest)
+            open_store(path, verify=True)
     graph = _load_data_set(source, quiet) if source.is_data_set else _read_files(source)
     for note in graph.notes:
         if note not in told:

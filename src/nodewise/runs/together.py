@@ -87,7 +87,7 @@ def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, qui
     It is the one given, or the one the runs remember if it is still there.
     """
     if given is not None:
-        graph = load_graph(given, quiet)
+        graph = load_graph(given, quiet, verify=True)
         if runs.in_order_of(graph.ids) is None:
             raise InputError(f"{given.graph} has other nodes than {runs.name}; give the graph it was made from")
         return graph, ""
@@ -97,7 +97,7 @@ def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, qui
     if not _is_source(record):
         return None, f"what {runs.name} says about its graph is damaged"
     try:
-        graph = load_graph(GraphSource.recorded(record, data_dir), quiet=True)
+        graph = load_graph(GraphSource.recorded(record, data_dir), quiet=True, verify=True)
     except InputError as error:
         return None, str(error)
     if runs.in_order_of(graph.ids) is None:
@@ -107,9 +107,7 @@ def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, qui
 
 def recorded_graph(path: Path) -> dict[str, Any]:
     """Return what a run says about its graph; nothing if it says nothing."""
-    found = RunFolder(path).read_environment().get("graph", {})
-    if not isinstance(found, dict):
-        raise InputError(f"{RunFolder(path).environment}: 'graph' should hold facts about it; make the run again")
+    found: dict[str, Any] = RunFolder(path).read_environment().get("graph", {})
     return found
 
 
@@ -130,10 +128,7 @@ def _is_source(record: Any) -> bool:
 
 
 def _seed(path: Path) -> int:
-    seed = RunFolder(path).read_environment().get("seed", -1)
-    if type(seed) is not int:
-        raise InputError(f"{RunFolder(path).environment}: 'seed' should be a whole number; make the run again")
-    return seed
+    return int(RunFolder(path).read_environment().get("seed", -1))
 
 
 def _settings(path: Path) -> Any:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.core.errors import InputError
 from nodewise.fast.lanes import beside, join, mark
 from nodewise.sampling.cluster_networks import cluster_log_ratio
@@ -55,11 +56,14 @@ class CollisionSettings(EvidenceSettings):
         super().__post_init__()
         if not self.alpha > 0:
             raise InputError(f"alpha is {self.alpha:g}; a ratio of probabilities needs a margin above 0, such as 0.9")
-        for name in ("mixup", "hidden", "steps"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 0")
-        if not self.learning_rate > 0:
-            raise InputError(f"learning_rate is {self.learning_rate:g}; it must be above 0")
+        check_ranges(
+            self,
+            alpha=(0, None),
+            mixup=(0, 1000),
+            hidden=(0, MOST_DIMENSIONS),
+            steps=(0, 10_000),
+            learning_rate=(1e-12, 1e6),
+        )
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,7 @@ class WeightSettings:
     form: Literal["clamped", "softplus"] = "softplus"
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise InputError(f"the weights' temperature is {self.temperature:g}; it must be above 0")
+        check_ranges(self, temperature=(1e-9, 1e9))
 
 
 @strategy("adaptive")

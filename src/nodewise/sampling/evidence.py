@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.core.errors import InputError
+from nodewise.core.config import check_ranges
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.sampling.descriptions import Descriptions
@@ -54,9 +54,7 @@ class EvidenceSettings:
     clusterings: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("hops", "neighbors", "clusterings"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        check_ranges(self, hops=(1, 16), neighbors=(1, 1000), clusterings=(1, 1000))
 
 
 def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings: int) -> Descriptions:

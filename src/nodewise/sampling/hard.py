@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import torch
 
+from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
 from nodewise.sampling.pairs import Candidates, PairSets
 from nodewise.sampling.strategy import StackedStrategy, strategy
@@ -21,8 +22,7 @@ class Hard(StackedStrategy):
     positive_prior: float = 0.1
 
     def __post_init__(self) -> None:
-        if not self.concentration >= 0:
-            raise InputError(f"concentration is {self.concentration:g}; it must not be negative")
+        check_ranges(self, concentration=(0, 1e6))
         if not 0 <= self.positive_prior < 1:
             raise InputError(f"positive_prior is {self.positive_prior:g}; it must be in [0, 1)")
 

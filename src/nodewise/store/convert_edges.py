@@ -23,6 +23,7 @@ from nodewise.core.messages import count, excerpt
 from nodewise.core.progress import Progress
 from nodewise.graph.adjacency import Adjacency
 from nodewise.graph.edges import DIRECTED, Edges
+from nodewise.graph.id_types import common_type, in_one_type
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ColumnFile, Columns
 from nodewise.read.edgelist import EdgePlan, check_ends, plan_edges, suspected_names
@@ -66,7 +67,7 @@ def number_edges(
     if len(known) > _MOST_NODES:
         raise InputError(f"{count(len(known), 'node')} are too many: at most {_MOST_NODES:,} can be numbered")
     # Text is settled only now: whether all of it is written as integers, the distinct ids can tell.
-    ids = file.settle([pa.chunked_array([known])])[0].combine_chunks()
+    ids = in_one_type(file.settle([pa.chunked_array([known])]), str(file.path))[0].combine_chunks()
     numbered = NodeIds.from_distinct(ids)
     alone = suspected_names(file, numbered) if row > 1 and not again else ()
     return numbered, batches, (*notes, *plan.notes, *alone, DIRECTED, *_weight_notes(weighted, absent))
@@ -121,8 +122,9 @@ def _numbering(
     def work() -> dict[str, Any]:
         columns = batch.keys
         check_ends(file, plan, columns, row)
-        # Columns of Parquet may differ in width; text is left as it is written.
-        columns = columns if columns[0].type == columns[1].type else file.settle(columns)
+        # Columns of Parquet may differ in width; in one type for all batches, whatever the values of this one.
+        common = common_type(columns[0].type, columns[1].type)
+        columns = [column.cast(common) for column in columns]
         ids, sources, targets = encode(list(columns))
         values = ids.to_arrow()
         if known is not None:

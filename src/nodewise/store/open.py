@@ -15,20 +15,22 @@ from nodewise.core.messages import first_line
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.id_types import as_id_array, first_missing
 from nodewise.graph.ids import NodeIds
+from nodewise.graph.validate import check_contents
 from nodewise.store.checks import IDS, PARTS
 from nodewise.store.layout import Manifest, check_sizes, check_sums
 
 
 def open_store(folder: Path, *, verify: bool = False) -> Graph:
-    """Return the graph of a store, whose arrays stay on the disk; `verify` reads all of it and checks the sums.
+    """Return the graph of a store, whose arrays stay on the disk; `verify` reads all of it, and checks the sums.
 
     A store may be anybody's: whatever compiled code will trust, such as the range of indices, is checked every time.
-    That ids are distinct is not, for it would take a table of all of them.
+    What takes more than the edges' ends is checked with the sums, since whoever alters a store can make these fit: that
+    features are finite, edges there in both directions, and ids distinct.
     """
     manifest = Manifest.read(folder)
     (check_sums if verify else check_sizes)(folder, manifest)
     try:
-        return Graph(
+        graph = Graph(
             indptr=_array(folder, manifest, "indptr"),
             indices=_array(folder, manifest, "indices"),
             features=_features(folder, manifest),
@@ -41,6 +43,9 @@ def open_store(folder: Path, *, verify: bool = False) -> Graph:
         )
     except (ValueError, KeyError, TypeError, OverflowError, OSError, MemoryError, pa.ArrowException) as error:
         raise InputError(f"{folder}: a damaged store ({first_line(error)}); convert the graph again") from error
+    if verify:
+        check_contents(graph, str(folder))
+    return graph
 
 
 def map_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
 from nodewise.encoders.encoder import EncoderSettings
 from nodewise.encoders.gcn import GCNSettings
@@ -46,21 +46,20 @@ class TrainingSettings:
     precision: Literal["float32", "bfloat16"] = "float32"
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("steps", 0),
-            ("batch_size", 2),
-            ("patience", 0),
-            ("monitor_every", 1),
-            ("held_out", 2),
-            ("log_every", 1),
-        ):
-            if getattr(self, name) < least:
-                raise InputError(f"training.{name} is {getattr(self, name)}; it must be at least {least}")
+        check_ranges(
+            self,
+            "training",
+            steps=(0, None),
+            batch_size=(2, None),
+            patience=(0, None),
+            monitor_every=(1, None),
+            held_out=(2, None),
+            log_every=(1, None),
+            weight_decay=(0, None),
+        )
         if not 0 < self.learning_rate <= MOST_RATE:
             rule = f"it must be above 0 and at most {MOST_RATE:g}"
             raise InputError(f"training.learning_rate is {self.learning_rate:g}; {rule}")
-        if not 0 <= self.weight_decay < math.inf:
-            raise InputError(f"training.weight_decay is {self.weight_decay:g}; it must be finite and not negative")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write
+from nodewise.core.files import atomic_write, read_bytes
 from nodewise.core.jsonable import json_object
 from nodewise.core.lock import LOCK, FolderLock
 
@@ -50,7 +50,7 @@ def _earlier(folder: Path, identity: dict[str, Any]) -> bool:
         return False
     if not path.is_file():
         raise InputError(f"{folder}: holds files that are not a search's; name a new or empty folder")
-    earlier = json_object(path.read_bytes(), str(path))
+    earlier = json_object(read_bytes(path), str(path))
     for name, value in identity.items():
         if earlier.get(name) != value:
             raise InputError(

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from html import escape
 from itertools import islice
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_type
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors import embedding_files
@@ -33,8 +34,13 @@ class Embeddings:
     vectors: npt.NDArray[np.float32]
 
     def __post_init__(self) -> None:
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and that is refused below
-            vectors = np.ascontiguousarray(self.vectors, np.float32)
+        if not isinstance(self.ids, NodeIds):
+            object.__setattr__(self, "ids", NodeIds(self.ids))
+        try:
+            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and that is refused below
+                vectors = np.ascontiguousarray(self.vectors, np.float32)
+        except (ValueError, TypeError):
+            raise InputError(f"vectors must be a matrix of numbers, not {self.vectors!r:.60}") from None
         if vectors.ndim != 2 or vectors.shape[1] == 0:
             raise InputError(f"vectors have the shape {vectors.shape}; a matrix with one row a node is needed")
         if len(vectors) != len(self.ids):
@@ -107,6 +113,7 @@ class Embeddings:
 
     def neighbors(self, node: int | str, k: int = 10, metric: Metric = "cosine") -> list[tuple[int | str, float]]:
         """Return the `k` other nodes most similar to `node`, nearest first, each with its similarity."""
+        require_type("k", k, Integral, "a whole number")
         if k < 1:
             raise InputError(f"k is {k}; ask for at least one neighbour")
         here = self.position(node)

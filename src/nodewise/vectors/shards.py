@@ -98,11 +98,18 @@ def read_shards(folder: Path) -> Embeddings:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: not a readable list of shards ({type(error).__name__}); write them again") from None
-    parts = []
+    parts, rows = [], 0
     for shard in shards:
         file = folder / shard.file
         if not file.is_file() or file.stat().st_size != shard.bytes or file_sum(file) != shard.blake2b:
             raise InputError(f"{file}: missing, truncated or altered; write the vectors again")
-        parts.append(read_parquet(file))
-    ids = pa.concat_arrays([part[0].to_arrow() for part in parts])
-    return Embeddings(NodeIds.from_distinct(ids), np.concatenate([part[1] for part in parts]))
+        found, vectors = read_parquet(file)
+        if (shard.first, shard.rows, facts.get("dimensions")) != (rows, *vectors.shape):
+            raise InputError(f"{file}: holds other rows or dimensions than {path.name} says; write the vectors again")
+        parts.append((found.to_arrow(), vectors))
+        rows += len(vectors)
+    if facts.get("nodes") != rows:
+        raise InputError(f"{path}: says {facts.get('nodes')!r:.20} nodes for {rows} vectors; write the vectors again")
+    # Whole shards may be there twice, under two names.
+    ids = NodeIds(pa.chunked_array([part[0] for part in parts]), str(folder))
+    return Embeddings(ids, np.concatenate([part[1] for part in parts]))

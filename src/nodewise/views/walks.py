@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
 from nodewise.views import native
 from nodewise.views.topology import Topology
@@ -186,6 +187,7 @@ class ViewSettings:
     def __post_init__(self) -> None:
         if self.length < 1:
             raise InputError(f"views.length is {self.length}; a walk needs at least 1 step (the paper takes 25)")
+        check_ranges(self, "views", length=(1, 1000))
         for name in ("restart", "lazy"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"views.{name} is {getattr(self, name):g}; it must be in [0, 1)")

@@ -62,5 +62,5 @@ def test_settings_of_the_authors_for_each_data_set() -> None:
 
 
 def test_settings_out_of_range_are_refused() -> None:
-    with pytest.raises(InputError, match="it must be from 0 to 1"):
+    with pytest.raises(InputError, match="it must be at most 1"):
         CCASettings(drop_edges=1.5)

@@ -24,7 +24,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolution
 from nodewise.methods.rivals.augment import Thinning, drop_columns
@@ -65,8 +66,8 @@ class BGRLSettings:
         shares = ("drop_edges_1", "drop_edges_2", "drop_features_1", "drop_features_2", "momentum", "warm_up")
         check_ranges(
             self,
-            dimension=(1, None),
-            predictor=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
+            predictor=(1, MOST_DIMENSIONS),
             epochs=(1, None),
             learning_rate=(0, None),
             weight_decay=(0, None),

@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
+from nodewise.core.config import MOST_DIMENSIONS, MOST_LAYERS, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolutions
 from nodewise.methods.rivals.augment import Thinning, drop_columns
@@ -49,8 +50,8 @@ class CCASettings:
     def __post_init__(self) -> None:
         check_ranges(
             self,
-            dimension=(1, None),
-            layers=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
+            layers=(1, MOST_LAYERS),
             balance=(0, None),
             drop_edges=(0, 1),
             drop_features=(0, 1),

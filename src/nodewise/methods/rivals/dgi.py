@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import DeepGraphInfomax
 
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolution
 from nodewise.methods.rivals.augment import diffusion_tensor
@@ -35,7 +36,9 @@ class DGISettings:
     patience: int = 20
 
     def __post_init__(self) -> None:
-        check_ranges(self, dimension=(1, None), epochs=(1, None), patience=(0, None), learning_rate=(0, None))
+        check_ranges(
+            self, dimension=(1, MOST_DIMENSIONS), epochs=(1, None), patience=(0, None), learning_rate=(0, None)
+        )
 
 
 @method("dgi")

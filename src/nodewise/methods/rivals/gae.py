@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from torch_geometric.nn import GAE, VGAE, GCNConv
 
 from nodewise.core import rng
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.augment import non_edges
 from nodewise.methods.rivals.descent import descend
@@ -42,7 +43,14 @@ class AutoEncoderSettings:
 
     def __post_init__(self) -> None:
         whole = (1, None)
-        check_ranges(self, hidden=whole, dimension=whole, epochs=whole, patience=(0, None), learning_rate=(0, None))
+        check_ranges(
+            self,
+            hidden=(1, MOST_DIMENSIONS),
+            dimension=(1, MOST_DIMENSIONS),
+            epochs=whole,
+            patience=(0, None),
+            learning_rate=(0, None),
+        )
 
 
 class GCNEncoder(nn.Module):

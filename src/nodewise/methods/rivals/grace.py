@@ -19,7 +19,8 @@ from torch.nn.functional import normalize
 from torch_geometric.nn import GCNConv
 from torch_geometric.utils import dropout_edge
 
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import FeatureLinear, unit_rows
 from nodewise.methods.rivals.augment import drop_columns
@@ -62,8 +63,8 @@ class GraceSettings:
         shares = {f"drop_{what}_{view}": (0.0, 1.0) for what in ("edges", "features") for view in (1, 2)}
         check_ranges(
             self,
-            dimension=(1, None),
-            projection=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
+            projection=(1, MOST_DIMENSIONS),
             temperature=(0.02, None),  # below, e^(1/τ) and its sums leave single precision
             epochs=(1, None),
             learning_rate=(0, None),

@@ -25,8 +25,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, dropout
 from torch_geometric.nn import GATConv
 
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.core.errors import InputError
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
+from nodewise.methods.estimator import InductiveEmbedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import FeatureLinear, drop, unit_rows
 from nodewise.methods.rivals.descent import descend
@@ -63,7 +64,7 @@ class GraphMAESettings:
     def __post_init__(self) -> None:
         check_ranges(
             self,
-            dimension=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
             heads=(1, None),
             hidden=(0.001, 1),
             replaced=(0, 1),

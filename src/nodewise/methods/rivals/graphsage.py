@@ -23,7 +23,8 @@ from torch.nn.functional import logsigmoid, normalize
 from torch_geometric.nn import SAGEConv
 
 from nodewise.core import rng
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.augment import DegreeNoise
 from nodewise.methods.rivals.descent import descend
@@ -57,7 +58,7 @@ class GraphSageSettings:
         whole = (1, None)
         check_ranges(
             self,
-            dimension=whole,
+            dimension=(1, MOST_DIMENSIONS),
             walk_length=whole,
             epochs=whole,
             negatives=(0, None),

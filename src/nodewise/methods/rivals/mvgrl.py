@@ -22,8 +22,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.core.progress import Progress
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
+from nodewise.methods.estimator import InductiveEmbedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.augment import diffusion_tensor
 from nodewise.methods.rivals.descent import descend
@@ -42,7 +43,9 @@ class MVGRLSettings:
     diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
 
     def __post_init__(self) -> None:
-        check_ranges(self, dimension=(1, None), epochs=(1, None), patience=(0, None), learning_rate=(0, None))
+        check_ranges(
+            self, dimension=(1, MOST_DIMENSIONS), epochs=(1, None), patience=(0, None), learning_rate=(0, None)
+        )
 
 
 class MVGRLNetwork(nn.Module):

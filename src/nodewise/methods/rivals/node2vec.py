@@ -12,7 +12,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.methods.estimator import Embedder, Watch, check_ranges, method
+from nodewise.core.config import check_ranges
+from nodewise.methods.estimator import Embedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.skipgram import SkipGramSettings, train_skipgram
 from nodewise.views.walks import biased_walks

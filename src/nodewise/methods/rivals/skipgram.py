@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.methods.estimator import Watch, check_ranges
+from nodewise.core.config import MOST_DIMENSIONS, check_ranges
+from nodewise.methods.estimator import Watch
 from nodewise.methods.rivals.augment import DegreeNoise
 from nodewise.views.topology import Topology
 
@@ -51,7 +52,7 @@ class SkipGramSettings:
     def __post_init__(self) -> None:
         check_ranges(
             self,
-            dimension=(1, None),
+            dimension=(1, MOST_DIMENSIONS),
             walks=(1, None),
             length=(2, None),
             window=(1, None),

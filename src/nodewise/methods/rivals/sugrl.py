@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize, pairwise_distance
 
 from nodewise.core import rng
-from nodewise.methods.estimator import InductiveEmbedder, Watch, check_ranges, method
+from nodewise.core.config import check_ranges
+from nodewise.methods.estimator import InductiveEmbedder, Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import drop
 from nodewise.methods.rivals.descent import descend

@@ -7,6 +7,7 @@ from typing import Literal
 
 from torch import Tensor
 
+from nodewise.core.config import MOST
 from nodewise.core.errors import InputError
 from nodewise.sampling.dpp.kernels import gaussian_kernel, linear_kernel, scale_to_size
 
@@ -33,10 +34,12 @@ class DppSettings:
     draws: int = 4
 
     def __post_init__(self) -> None:
-        if self.bandwidth is not None and self.bandwidth <= 0:
-            raise InputError(f"bandwidth must be positive, or left out for the median; got {self.bandwidth:g}")
-        if self.size is not None and self.size <= 0:
-            raise InputError(f"size must be positive, or left out for the kernel as it is; got {self.size:g}")
+        if self.bandwidth is not None and not 1e-9 <= self.bandwidth <= 1e9:
+            rule = "positive, from 1e-09 to 1e+09, or left out for the median"
+            raise InputError(f"bandwidth must be {rule}; got {self.bandwidth:g}")
+        if self.size is not None and not 0 < self.size <= MOST:
+            rule = f"positive, at most {MOST:,}, or left out for the kernel as it is"
+            raise InputError(f"size must be {rule}; got {self.size:g}")
         if self.size is None and self.law in ("fixed", "greedy"):
             raise InputError(f'the law "{self.law}" needs the number of items to draw: set size')
         if not 1 <= self.draws <= 16:

@@ -1,0 +1,97 @@
+"""Arguments of other types than the Python API takes: one sentence, and never an error from below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from nodewise import Embeddings, Graph, NodeEmbedder, read_graph
+from nodewise.core.errors import InputError
+from nodewise.graph.graph import Split
+from nodewise.graph.ids import NodeIds
+from nodewise.methods.settings import Settings
+
+ANY: Any = None
+VECTORS = Embeddings(NodeIds(["a", "b", "c"]), np.eye(3, dtype=np.float32))
+GRAPH = Graph.from_edges([0, 1, 2], [1, 2, 0])
+
+
+def made(**details: Any) -> Graph:
+    return Graph.from_edges([0], [1], **details)
+
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "k is a fraction": lambda: VECTORS.neighbors("a", k=2.5),  # type: ignore[arg-type]
+    "k is text": lambda: VECTORS.neighbors("a", k="x"),  # type: ignore[arg-type]
+    "k is true": lambda: VECTORS.neighbors("a", k=True),
+    "node is nothing": lambda: VECTORS.neighbors(ANY),
+    "node is half a letter": lambda: VECTORS.neighbors("\ud800"),
+    "ids of half a letter": lambda: made(ids=["\ud800", "b"]),
+    "ids are a number": lambda: NodeIds(5),
+    "positions of a number": lambda: VECTORS.ids.positions(5),
+    "graph from nothing": lambda: read_graph(ANY),
+    "graph from a number": lambda: read_graph(5),  # type: ignore[arg-type]
+    "graph from bytes": lambda: read_graph(b"x"),  # type: ignore[arg-type]
+    "features from a number": lambda: read_graph("e.csv", features=5),  # type: ignore[arg-type]
+    "labels from a list": lambda: read_graph("e.csv", labels=[]),  # type: ignore[arg-type]
+    "delimiter is a number": lambda: read_graph("e.csv", delimiter=5),  # type: ignore[arg-type]
+    "header is text": lambda: read_graph("e.csv", header="no"),  # type: ignore[arg-type]
+    "column is a number": lambda: read_graph("e.csv", source=1),  # type: ignore[arg-type]
+    "edges of no shape": lambda: Graph.from_edges([[1], [1, 2]], [0]),  # type: ignore[list-item]
+    "nodes are a fraction": lambda: made(num_nodes=2.5),
+    "nodes are text": lambda: made(num_nodes="x"),
+    "features of no shape": lambda: made(features=[[1], [1, 2]]),
+    "labels are a number": lambda: made(labels=5),
+    "labels are names of numbers": lambda: made(labels=["a", "b"], class_names=["a", "b"]),
+    "class names are a number": lambda: made(labels=[0, 1], class_names=5),
+    "split is a number": lambda: made(split=5),
+    "split of names": lambda: made(split=Split(["a"], [], [])),  # type: ignore[arg-type]
+    "name is a number": lambda: made(name=5),
+    "matrix is nothing": lambda: Graph.from_scipy(None),
+    "networkx of nothing": lambda: Graph.from_networkx(ANY),
+    "npz of nothing": lambda: Graph.from_npz(ANY),
+    "settings are text": lambda: NodeEmbedder("paper"),  # type: ignore[arg-type]
+    "seed is a fraction": lambda: NodeEmbedder(seed=1.5),  # type: ignore[arg-type]
+    "seed is too large": lambda: NodeEmbedder(seed=2**63),
+    "fit to nothing": lambda: NodeEmbedder().fit(ANY),
+    "load nothing": lambda: NodeEmbedder.load(ANY),
+    "vectors are text": lambda: Embeddings(NodeIds(["a"]), "x"),  # type: ignore[arg-type]
+    "preset is a number": lambda: Settings.preset(5),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_odd_arguments_are_refused_in_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("e.csv").write_text("source,target\na,b\nb,c\n")
+    with pytest.raises(InputError) as caught:
+        CALLS[name]()
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert len(VECTORS.neighbors("a", k=np.int64(2))) == 2  # type: ignore[arg-type]
+    assert NodeEmbedder(seed=np.int64(3)).seed == 3  # type: ignore[arg-type]
+    assert made(num_nodes=np.int32(4)).num_nodes == 4
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_graph_keeps_its_own_arrays(sparse: bool) -> None:
+    features: Any = np.eye(3, dtype=np.float32)
+    given = sp.csr_matrix(features) if sparse else features
+    labels, train = np.array([0, 1, 0]), np.array([0])
+    split = Split(train, np.array([1]), np.array([2]))
+    graph = Graph.from_edges([0, 1], [1, 2], features=given, labels=labels, class_names=["x", "y"], split=split)
+    (given.data if sparse else given)[...] = 7
+    labels[...], train[...] = 1, 2
+    assert graph.features.max() == 1
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [0, 1, 0]
+    assert graph.split is not None
+    assert graph.split.train.tolist() == [0]
