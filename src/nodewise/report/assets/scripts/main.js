@@ -88,13 +88,12 @@ async function start() {
     byId("map-failure").hidden = false;
     byId("map-failure").textContent = `The map cannot be drawn: ${error.message}. Search and tables work without it.`;
   }
-  const curves = new Curves(page);
+  new Curves(page);
   showClasses(page);
   showSettings(page);
   byId("theme").addEventListener("click", () => {
     setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
     selection.set({ colourOf: colouring(selection.column) });
-    curves.show();
   });
   document.documentElement.dataset.ready = "true";
 }
