@@ -389,6 +389,35 @@ def test_a_curve_is_read_by_pointing_and_seen_closer_by_dragging(browser: Any, t
         other.context.close()
 
 
+def test_names_that_every_object_of_a_script_has_are_names_like_others(browser: Any, tmp_path: Path) -> None:
+    names = ("constructor", "__proto__", "toString")
+    subject = make_subject(
+        metrics=[{"step": i} | {name: 1.5 + i for name in names} for i in range(3)] + [{"step": 3, "loss": 1.0}],
+        settings={name: {"hasOwnProperty": name} for name in names},
+        environment={name: name for name in names},
+        class_names=names,
+        attributes=tuple(guessed(name, [names[i % 3] for i in range(60)]) for name in names),
+    )
+    write_page(contents(subject, "pca"), tmp_path / "names.html")
+    other = Reader(browser, tmp_path / "names.html")
+    page = other.page
+    assert page.locator("#curves h3").all_text_contents() == [
+        "Loss1 at the end",
+        *(f"{n}3.5 at the end" for n in names),
+    ]
+    assert page.locator("#curves path").count() == 4
+    assert page.locator(".plain tbody .name").all_text_contents() == list(names)
+    assert page.locator("#settings h3").all_text_contents() == [*names, "environment"]
+    assert page.locator("#settings dd").all_text_contents() == [*names, *names]
+    for name in names:
+        page.select_option("#colour", label=name)
+        assert page.locator("#legend .name").all_text_contents() == sorted(names)
+    other.search("node_30")
+    assert page.locator("#details details dd").all_text_contents() == ["constructor"] * 3
+    assert other.complaints == []
+    other.context.close()
+
+
 def test_a_matrix_of_long_names_has_the_width_it_needs(browser: Any, tmp_path: Path) -> None:
     names = tuple(
         f"{word} methods of learning" for word in ("Neural", "Genetic", "Symbolic", "Bayesian", "Deep", "Lazy")
