@@ -151,3 +151,14 @@ def test_a_folder_that_is_no_run(refused: Refused, ring: Path) -> None:
     assert "no such run folder" in refused("report", "nothing")
     (ring / "empty").mkdir()
     assert "not a run folder" in refused("report", "empty")
+
+
+def test_nodes_that_nothing_tells_apart_make_a_page_that_says_so(nodewise: Nodewise, folder: Path) -> None:
+    (folder / "complete.csv").write_text("source,target\na,b\na,c\na,d\nb,c\nb,d\nc,d\n")
+    (folder / "equal.csv").write_text("id,x,y\na,1,2\nb,1,2\nc,1,2\nd,1,2\n")
+    assert nodewise("embed", "complete.csv", "-f", "equal.csv", "-o", "run", "--set", "training.steps=2").code == 0
+    outcome = nodewise("report", "run")
+    assert outcome.code == 0, outcome.err
+    data = data_of(folder / "run" / "report.html")
+    assert "All 4 vectors are the same" in data["warnings"][0]
+    assert len({tuple(point) for point in unpacked(data["points"]).reshape(-1, 2).tolist()}) == 4

@@ -138,3 +138,24 @@ def test_without_a_graph_there_are_no_graph_neighbours() -> None:
 
 def test_the_same_seed_gives_the_same_page(subject: Subject) -> None:
     assert to_json(contents(subject, "pca", seed=1)) == to_json(contents(subject, "pca", seed=1))
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 3e38])
+def test_vectors_that_are_all_the_same_make_a_page_that_says_so(value: float) -> None:
+    embeddings = replace(make_subject().embeddings, vectors=np.full((60, 8), value, "f4"))
+    found = contents(make_subject(embeddings=embeddings))
+    assert [warning[:28] for warning in found["warnings"]] == ["All 60 vectors are the same,"]
+    assert len(np.unique(unpacked(found["points"]).reshape(-1, 2), axis=0)) == 60
+
+
+def test_the_size_of_vectors_does_not_matter() -> None:
+    embeddings = make_subject().embeddings
+    pages = []
+    for size in (1.0, 2.0**120, 2.0**-100):
+        vectors = (embeddings.vectors * np.float32(size)).astype("f4")
+        pages.append(contents(make_subject(embeddings=replace(embeddings, vectors=vectors)), "tsne"))
+    assert to_json(pages[1]) == to_json(pages[2])
+    for part in ("neighbours", "adjacent", "warnings", "notes"):
+        assert pages[0][part] == pages[1][part], part
+    for page in pages:
+        assert page["classes"]["accuracy"] > 0.9

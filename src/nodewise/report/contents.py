@@ -14,6 +14,7 @@ from nodewise.report.classes import Predictions, class_scores, predict
 from nodewise.report.clusters import cluster_number, clusters
 from nodewise.report.columns import Column, categories, distinct_names, numbers
 from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
+from nodewise.report.extremes import collapse_warnings, scaled
 from nodewise.report.neighbours import MOST_EXACT, Neighbours, adjacent, nearest, unit_rows
 from nodewise.report.packing import packed_array, packed_codes, packed_texts
 from nodewise.report.subject import Subject
@@ -44,7 +45,8 @@ def contents(
         progress: told about the slow parts.
     """
     notes = list(subject.notes)
-    vectors, total = subject.embeddings.vectors, len(subject.embeddings)
+    vectors, total = scaled(subject.embeddings.vectors), len(subject.embeddings)
+    subject = replace(subject, embeddings=replace(subject.embeddings, vectors=vectors))
     shown = np.arange(total)
     if total > most_shown:
         shown = np.sort(np.random.default_rng(seed).choice(total, most_shown, replace=False))
@@ -82,6 +84,7 @@ def contents(
         "classes": scores,
         "settings": subject.settings,
         "environment": subject.environment,
+        "warnings": collapse_warnings(vectors[shown]),
         "notes": notes,
     }
 

@@ -27,7 +27,8 @@ function showHeader(page) {
   byId("facts").append(
     ...page.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
   );
-  byId("notes").append(...page.notes.map((note) => make("li", {}, note)));
+  const warnings = page.warnings.map((warning) => make("li", {}, make("strong", {}, warning)));
+  byId("notes").append(...warnings, ...page.notes.map((note) => make("li", {}, note)));
   byId("projection").textContent = `${page.projection} of ${formatCount(page.nodes)} nodes`;
 }
 
