@@ -162,3 +162,22 @@ def test_nodes_that_nothing_tells_apart_make_a_page_that_says_so(nodewise: Nodew
     data = data_of(folder / "run" / "report.html")
     assert "All 4 vectors are the same" in data["warnings"][0]
     assert len({tuple(point) for point in unpacked(data["points"]).reshape(-1, 2).tolist()}) == 4
+
+
+def test_the_page_tells_nobody_where_its_files_lie(
+    nodewise: Nodewise, embedded: Callable[..., Path], folder: Path
+) -> None:
+    run = embedded().resolve()
+    (folder / "labels and more").mkdir()
+    labels = (folder / "labels and more" / "labels.csv").resolve()
+    labels.write_text("id,label\n" + "".join(f"paper_{i},{i % 2}\n" for i in range(40)))
+    for missing in (False, True):
+        if missing:
+            next(folder.glob("edges*")).unlink()
+        assert nodewise("report", run, "--labels", labels).code == 0
+        text = (run / "report.html").read_text(encoding="utf-8")
+        assert str(folder.resolve()) not in text
+        assert ("left out" in text) is missing
+        assert (
+            data_of(run / "report.html")["name"] == json.loads((run / "environment.json").read_text())["graph"]["name"]
+        )

@@ -392,7 +392,7 @@ def test_a_curve_is_read_by_pointing_and_seen_closer_by_dragging(browser: Any, t
 def test_names_that_every_object_of_a_script_has_are_names_like_others(browser: Any, tmp_path: Path) -> None:
     names = ("constructor", "__proto__", "toString")
     subject = make_subject(
-        metrics=[{"step": i} | {name: 1.5 + i for name in names} for i in range(3)] + [{"step": 3, "loss": 1.0}],
+        metrics=[{"step": i} | dict.fromkeys(names, 1.5 + i) for i in range(3)] + [{"step": 3, "loss": 1.0}],
         settings={name: {"hasOwnProperty": name} for name in names},
         environment={name: name for name in names},
         class_names=names,

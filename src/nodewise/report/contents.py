@@ -14,6 +14,7 @@ from nodewise.report.classes import Predictions, class_scores, predict
 from nodewise.report.clusters import cluster_number, clusters
 from nodewise.report.columns import Column, categories, distinct_names, numbers
 from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
+from nodewise.report.discretion import folders_of, without_folders
 from nodewise.report.extremes import collapse_warnings, scaled
 from nodewise.report.neighbours import MOST_EXACT, Neighbours, adjacent, nearest, unit_rows
 from nodewise.report.packing import packed_array, packed_codes, packed_texts
@@ -82,10 +83,15 @@ def contents(
         "metrics": list(subject.metrics),
         "labelled": subject.labels is not None,
         "classes": scores,
-        "settings": subject.settings,
-        "environment": subject.environment,
-        "warnings": collapse_warnings(vectors[shown]),
-        "notes": notes,
+        **without_folders(
+            {
+                "settings": subject.settings,
+                "environment": subject.environment,
+                "warnings": [*subject.warnings, *collapse_warnings(vectors[shown])],
+                "notes": notes,
+            },
+            folders_of(subject.environment),
+        ),
     }
 
 

@@ -28,7 +28,8 @@ class Subject:
         metrics: what training logged, in order.
         settings: as nested tables.
         environment: where and how the run was made.
-        notes: what the reader should know, such as why the graph is missing.
+        warnings: what the reader should know before anything else, such as features in very different units.
+        notes: what else the reader should know, such as why the graph is missing.
     """
 
     name: str
@@ -41,4 +42,5 @@ class Subject:
     metrics: Sequence[Mapping[str, Any]] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

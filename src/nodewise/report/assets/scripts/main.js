@@ -27,7 +27,7 @@ function showHeader(page) {
   byId("facts").append(
     ...page.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
   );
-  const warnings = page.warnings.map((warning) => make("li", {}, make("strong", {}, warning)));
+  const warnings = page.warnings.map((warning) => make("li", { class: "warning" }, `⚠ ${warning}`));
   byId("notes").append(...warnings, ...page.notes.map((note) => make("li", {}, note)));
   byId("projection").textContent = `${page.projection} of ${formatCount(page.nodes)} nodes`;
 }
