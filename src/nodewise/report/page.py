@@ -26,6 +26,7 @@ _SCRIPTS = (
     "grid.js",
     "map.js",
     "selection.js",
+    "download.js",
     "legend.js",
     "details.js",
     "search.js",

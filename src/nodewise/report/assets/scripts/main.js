@@ -50,7 +50,7 @@ function showMap(page, selection) {
   const map = new NodeMap(element, page.points, {
     hover: (node, place) => tooltip.show(node, place),
     take: (node) => selection.take(node),
-    lasso: (nodes) => selection.set({ group: new Set(nodes), emphasised: new Set() }),
+    lasso: (nodes) => selection.lasso(nodes),
     clear: () => selection.set({ node: null, group: new Set(), emphasised: new Set() }),
   });
   connectButtons(map);
@@ -80,7 +80,10 @@ async function start() {
   });
   showHeader(page);
   new Legend(page, selection);
-  new Search(page, (node) => selection.take(node));
+  new Search(page, {
+    take: (node) => selection.take(node),
+    pick: (nodes) => selection.set({ group: new Set(nodes), emphasised: new Set() }),
+  });
   new Group(page, selection);
   new Details(page, selection);
   try {

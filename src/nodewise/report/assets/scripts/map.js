@@ -11,7 +11,7 @@ class NodeMap {
     this.number = points.length / 2;
     this.world = Float32Array.from(points, (value) => value / 65535);
     this.grid = new Grid(this.world);
-    this.points = new Points(byId("points"), points);
+    this.points = pointsOn(byId("points"), points);
     this.overlay = new Overlay(byId("overlay"));
     this.scene = { hovered: null, taken: null, near: [], linked: [], lasso: [], cross: false };
     this.view = { x: 0.5, y: 0.5, scale: 1, width: 1, height: 1, ratio: 1 };
