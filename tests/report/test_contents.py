@@ -14,7 +14,7 @@ from nodewise.data.graph import Split
 from nodewise.report import contents as module
 from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
-from nodewise.report.subject import Subject
+from nodewise.report.subject import Subject, drawn
 
 
 def columns(found: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def test_of_too_many_nodes_a_sample_is_shown_and_said(subject: Subject) -> None:
     rows = [everyone.index(name) for name in names]
     assert rows == sorted(set(rows))
     np.testing.assert_array_equal(unpacked(columns(found)["label"]["values"]), subject.labels[rows])
-    assert any("25 of 60 nodes" in note for note in found["notes"])
+    assert any("a random sample, 25 of 60 nodes" in note for note in found["notes"])
     # Neighbours in the graph are positions in the sample; their degree is that of the whole graph.
     linked = unpacked(found["adjacent"]["nodes"]).reshape(25, -1)
     graph = subject.graph
@@ -159,3 +159,16 @@ def test_the_size_of_vectors_does_not_matter() -> None:
         assert pages[0][part] == pages[1][part], part
     for page in pages:
         assert page["classes"]["accuracy"] > 0.9
+
+
+def test_a_sample_keeps_the_rare_labels_and_their_split() -> None:
+    labels = np.where(np.arange(60) % 5 == 0, np.arange(60) // 20, -1)
+    known = np.flatnonzero(labels >= 0)
+    split = Split(known[::3], known[1::3], known[2::3])
+    sample = drawn(60, labels, 30, seed=0)
+    assert set(known) <= set(sample)
+    part = make_subject(labels=labels, split=split).take(sample)
+    assert part.split is not None
+    for before, after in ((split.train, part.split.train), (split.val, part.split.val), (split.test, part.split.test)):
+        np.testing.assert_array_equal(sample[after], before)
+    assert len(drawn(60, np.zeros(60, np.int64), 30, seed=0)) == 30

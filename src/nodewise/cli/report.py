@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,7 +30,9 @@ from nodewise.core.runs import RunFolder
 from nodewise.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
+    from nodewise.data.embeddings import Embeddings
     from nodewise.data.graph import Graph
+    from nodewise.data.ids import NodeIds
     from nodewise.report.columns import Column
     from nodewise.report.subject import Subject
 
@@ -135,6 +137,7 @@ def write_report(
         attributes_file=attributes_file,
         tables=tables,
         data_dir=data_dir,
+        seed=seed,
         quiet=quiet,
     )
     write_page(contents(subject, way, seed=seed, progress=for_terminal(quiet)), page)
@@ -149,18 +152,21 @@ def read_subject(
     attributes_file: Path | None,
     tables: TableColumns,
     data_dir: Path | None,
+    seed: int,
     quiet: bool,
 ) -> Subject:
-    """Gather a run, its graph if it can be found, its labels and further columns."""
+    """Gather a run, its graph if it can be found, its labels and further columns; of a large run, a sample's."""
     from dataclasses import asdict
 
     from nodewise.cli.labels import labels_for
-    from nodewise.cli.runs import find_graph, read_runs
+    from nodewise.cli.runs import find_graph, read_run_without_vectors, read_runs
     from nodewise.data.embeddings import Embeddings
     from nodewise.report.attributes import read_attributes
-    from nodewise.report.subject import Subject
+    from nodewise.report.contents import MOST_SHOWN, sample_note
+    from nodewise.report.subject import Subject, drawn, take_labels
 
-    runs = read_runs([folder.path])
+    large = _number_of_vectors(folder) > MOST_SHOWN
+    runs = read_run_without_vectors(folder.path) if large else read_runs([folder.path])
     graph, missing = find_graph(runs, source, data_dir, quiet)
     notes = []
     if graph is not None:
@@ -177,20 +183,52 @@ def read_subject(
         named = {column.name for column in extra}
         columns = extra + tuple(column for column in columns if column.name not in named)
         notes.extend(remarks)
+    labels, split = (None, None) if known is None else (known.labels, known.split)
+    part: dict[str, Any] = {"labels": labels, "split": split}
+    if large:
+        total = len(runs.ids)
+        rows = drawn(total, labels, MOST_SHOWN, seed)
+        say(sample_note(len(rows), total), quiet)
+        embeddings = _read_some(folder, runs.ids.take(rows))
+        columns = tuple(column.take(rows) for column in columns)
+        part = take_labels(labels, split, rows) | {"sample": rows, "total": total}
+    else:
+        embeddings = Embeddings(runs.ids, runs.matrices[0])
     environment = folder.read_environment()
     return Subject(
         name=str(environment.get("graph", {}).get("name") or folder.path.resolve().name),
-        embeddings=Embeddings(runs.ids, runs.matrices[0]),
+        embeddings=embeddings,
         graph=graph,
-        labels=None if known is None else known.labels,
         class_names=() if known is None else known.class_names,
-        split=None if known is None else known.split,
+        **part,
         attributes=columns,
         metrics=folder.read_metrics(),
         settings={} if runs.settings is None else asdict(runs.settings),
         environment=environment,
         notes=tuple(notes),
     )
+
+
+def _number_of_vectors(folder: RunFolder) -> int:
+    """Return how many vectors a run's file has; 0 if they are elsewhere."""
+    from nodewise.data.parquet import ParquetColumns
+    from nodewise.data.shards import has_shards
+
+    if has_shards(folder.path) or not folder.embeddings.is_file():
+        return 0
+    return ParquetColumns.open(folder.embeddings).num_rows
+
+
+def _read_some(folder: RunFolder, ids: NodeIds) -> Embeddings:
+    """Return the vectors of some nodes of a run, without ever holding all."""
+    import numpy as np
+
+    from nodewise.data.embedding_files import read_parquet_ids, read_parquet_rows
+    from nodewise.data.embeddings import Embeddings
+
+    rows = read_parquet_ids(folder.embeddings).positions(ids)
+    vectors = read_parquet_rows(folder.embeddings, np.sort(rows))
+    return Embeddings(ids, vectors[np.argsort(np.argsort(rows))])
 
 
 def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:

@@ -13,6 +13,7 @@ from nodewise.cli.common import read_vectors
 from nodewise.cli.graphs import GraphSource, load_graph
 from nodewise.core.errors import InputError
 from nodewise.core.runs import RunFolder
+from nodewise.data.embedding_files import read_parquet_ids
 from nodewise.data.graph import Graph
 from nodewise.data.ids import NodeIds
 from nodewise.data.messages import count
@@ -78,6 +79,11 @@ def read_runs(paths: Sequence[Path]) -> Runs:
             twin, name = together[seeds.index(seed)].name, together[place].name
             raise InputError(f"{name} has the same seed, {seed}, as {twin}; make it with another --seed")
     return Runs(tuple(paths), first.ids, tuple(run.matrices[0] for run in together), tuple(seeds), first.settings)
+
+
+def read_run_without_vectors(path: Path) -> Runs:
+    """Read what a run folder says of its nodes, for a run whose vectors are too many to hold."""
+    return Runs((path,), read_parquet_ids(RunFolder(path).embeddings), (), (_seed(path),), _settings(path))
 
 
 def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, quiet: bool) -> tuple[Graph | None, str]:
