@@ -16,7 +16,7 @@ def scaled(vectors: np.ndarray) -> np.ndarray:
     largest = _largest(vectors)
     if largest == 0 or _SMALLEST <= largest <= _LARGEST:
         return vectors
-    return np.ldexp(vectors, -int(np.frexp(largest)[1]))
+    return np.asarray(np.ldexp(vectors, -int(np.frexp(largest)[1])))
 
 
 def identical(vectors: np.ndarray) -> bool:
