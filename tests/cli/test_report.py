@@ -151,3 +151,72 @@ def test_a_folder_that_is_no_run(refused: Refused, ring: Path) -> None:
     assert "no such run folder" in refused("report", "nothing")
     (ring / "empty").mkdir()
     assert "not a run folder" in refused("report", "empty")
+
+
+def test_nodes_that_nothing_tells_apart_make_a_page_that_says_so(nodewise: Nodewise, folder: Path) -> None:
+    (folder / "complete.csv").write_text("source,target\na,b\na,c\na,d\nb,c\nb,d\nc,d\n")
+    (folder / "equal.csv").write_text("id,x,y\na,1,2\nb,1,2\nc,1,2\nd,1,2\n")
+    assert nodewise("embed", "complete.csv", "-f", "equal.csv", "-o", "run", "--set", "training.steps=2").code == 0
+    outcome = nodewise("report", "run")
+    assert outcome.code == 0, outcome.err
+    data = data_of(folder / "run" / "report.html")
+    assert "All 4 vectors are the same" in data["warnings"][0]
+    assert len({tuple(point) for point in unpacked(data["points"]).reshape(-1, 2).tolist()}) == 4
+
+
+def test_the_page_tells_nobody_where_its_files_lie(
+    nodewise: Nodewise, embedded: Callable[..., Path], folder: Path
+) -> None:
+    run = embedded().resolve()
+    (folder / "labels and more").mkdir()
+    labels = (folder / "labels and more" / "labels.csv").resolve()
+    labels.write_text("id,label\n" + "".join(f"paper_{i},{i % 2}\n" for i in range(40)))
+    for missing in (False, True):
+        if missing:
+            next(folder.glob("edges*")).unlink()
+        assert nodewise("report", run, "--labels", labels).code == 0
+        text = (run / "report.html").read_text(encoding="utf-8")
+        assert str(folder.resolve()) not in text
+        assert ("left out" in text) is missing
+        assert (
+            data_of(run / "report.html")["name"] == json.loads((run / "environment.json").read_text())["graph"]["name"]
+        )
+
+
+def test_a_large_run_is_shown_by_a_sample_that_page_and_command_speak_of(
+    nodewise: Nodewise, embedded: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = embedded()
+    # Another order of the nodes in the graph than in the run.
+    first, *rows = Path("nodes.csv").read_text().splitlines(keepends=True)
+    Path("nodes.csv").write_text(first + "".join(reversed(rows)))
+    assert nodewise("report", "run", "--projection", "pca").code == 0
+    whole = data_of(run / "report.html")
+    monkeypatch.setattr("nodewise.report.contents.MOST_SHOWN", 30)
+    monkeypatch.setattr("nodewise.vectors.embedding_files._ROWS_IN_A_BATCH", 7)
+    outcome = nodewise("report", "run", "--projection", "pca", "--seed", "3")
+    assert outcome.code == 0, outcome.err
+    said = "The page shows a random sample, 30 of 40 nodes; clusters, scores and neighbours were computed among them."
+    assert said in outcome.err
+    data = data_of(run / "report.html")
+    assert data["notes"] == [said]
+    assert dict(data["facts"])["nodes"] == "40"
+    names = unpacked(data["ids"])
+    everyone = unpacked(whole["ids"])
+    places = [everyone.index(name) for name in names]
+    assert places == sorted(set(places))
+    assert len(places) == 30
+    assert (unpacked(data["degrees"]) == 4).all()
+    for one, other in zip(data["columns"], whole["columns"], strict=True):
+        if one["name"] in ("label", "a", "b", "c", "d", "e"):
+            assert (unpacked(one["values"]) == unpacked(other["values"])[places]).all(), one["name"]
+    # Cosines of neighbours that both pages have are those of the same vectors.
+    angles = {}
+    for page, ids in ((data, names), (whole, everyone)):
+        k = page["neighbours"]["k"]
+        for i, near in enumerate(unpacked(page["neighbours"]["nodes"]).reshape(-1, k)):
+            for j, angle in zip(near, unpacked(page["neighbours"]["angles"]).reshape(-1, k)[i], strict=True):
+                angles.setdefault((ids[i], ids[j]), []).append(int(angle))
+    both = [pair for pair in angles.values() if len(pair) == 2]
+    assert len(both) > 100
+    assert all(abs(one - other) <= 1 for one, other in both)

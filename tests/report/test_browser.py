@@ -19,6 +19,7 @@ from nodewise.graph.ids import NodeIds
 from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
 from nodewise.report.coordinates import coordinates
+from nodewise.report.packing import packed_array
 from nodewise.report.page import write_page
 from nodewise.vectors.embeddings import Embeddings
 
@@ -29,21 +30,13 @@ class Reader:
     """A page in a browser tab, and everything that went wrong in it."""
 
     def __init__(
-        self, browser: Any, path: Path, *, drawn_texts: bool = False, patience: float = PATIENCE, **options: Any
+        self, browser: Any, path: Path, *, patience: float = PATIENCE, script: str = "", **options: Any
     ) -> None:
         options = {"viewport": {"width": 1280, "height": 800}, "accept_downloads": True} | options
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
-        if drawn_texts:  # the charts are pictures: remember what was written into them
-            self.page.add_init_script(
-                """window.drawn = [];
-                const write = CanvasRenderingContext2D.prototype.fillText;
-                CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
-                  window.drawn.push(text);
-                  return write.call(this, text, ...rest);
-                };"""
-            )
         self.page.set_default_timeout(patience)
+        self.page.add_init_script(script)
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(message.text))
@@ -151,7 +144,7 @@ def test_search_finds_a_node_and_shows_both_kinds_of_neighbours(reader: Reader) 
 
 def test_search_says_when_there_is_nothing(reader: Reader) -> None:
     reader.page.fill("#search", "no such node")
-    assert "No id holds this." in reader.page.locator("#search-results").text_content()
+    assert "No id or attribute holds this." in reader.page.locator("#search-results").text_content()
     reader.page.fill("#search", "")
 
 
@@ -182,12 +175,74 @@ def test_lasso_makes_a_group_whose_ids_are_downloaded(reader: Reader, tmp_path: 
     inside = [[name] for name, place in zip(names, places, strict=True) if place[0] < middle]
     assert 5 < len(inside) < 55
     assert reader.page.locator("#group h2").text_content() == f"Group of {len(inside)} nodes"
+    assert saved(reader, "text=Download ids", tmp_path / "ids.csv") == [["id"], *inside]
+
+
+def saved(reader: Reader, button: str, target: Path) -> list[list[str]]:
+    """The rows of a file that a button downloads."""
     with reader.page.expect_download() as download:
-        reader.page.click("text=Download ids")
-    target = tmp_path / "ids.csv"
+        reader.page.click(button)
     download.value.save_as(target)
     with target.open(newline="", encoding="utf-8") as file:
-        assert list(csv.reader(file)) == [["id"], *inside]
+        return list(csv.reader(file))
+
+
+def test_a_group_is_downloaded_with_all_that_is_known_of_it(reader: Reader, tmp_path: Path) -> None:
+    for name in ("node_7", "node_8"):
+        reader.search(name)
+        reader.page.click("text=Add to group")
+    header, *rows = saved(reader, "text=Download table", tmp_path / "group.csv")
+    assert header == ["id", *reader.page.locator("#colour option").all_text_contents()]
+    known = [dict(zip(header, row, strict=True)) for row in rows]
+    assert [row["id"] for row in known] == ["node_7", "node_8"]
+    assert [row["age"] for row in known] == ["", "12"]
+    assert [row["<u>city</u>"] for row in known] == ["Rome", "<b>Oslo"]
+    assert [row["label"] for row in known] == ["<i>first</i>"] * 2
+
+
+def test_the_clusters_of_all_nodes_are_downloaded(reader: Reader, tmp_path: Path) -> None:
+    reader.page.select_option("#colour", label="cluster")
+    header, *rows = saved(reader, "#download-column", tmp_path / "cluster.csv")
+    assert header == ["id", "cluster"]
+    assert [name for name, _ in rows] == make_subject().embeddings.ids.to_list()
+    counts = dict(zip(*np.unique([cluster for _, cluster in rows], return_counts=True), strict=True))
+    shown = reader.page.locator("#legend .row").all_text_contents()
+    assert sorted(shown) == sorted(f"{cluster}{number}" for cluster, number in counts.items())
+    reader.page.select_option("#colour", label="age")
+    assert saved(reader, "#download-column", tmp_path / "age.csv")[8:10] == [["node_7", ""], ["node_8", "12"]]
+    reader.page.select_option("#colour", label="label")
+
+
+def test_a_lasso_says_whom_it_was_confined_to(reader: Reader) -> None:
+    page, box = reader.page, reader.box()
+    corners = (box["x"] + 4, box["y"] + 4, box["x"] + box["width"] - 4, box["y"] + box["height"] - 4)
+    assert page.locator("#legend .reach").is_hidden()
+    page.locator("#legend button").nth(1).click()
+    said = str(page.locator("#legend .reach").text_content())
+    assert said == "A lasso now picks among label “second” only; press again for all."
+    reader.lasso(*corners)
+    assert page.locator("#group h2").text_content() == "Group of 20 nodes"
+    assert page.locator("#group .hint").all_text_contents()[-1] == "Picked among label “second” only."
+    assert page.locator("#legend .reach").is_hidden()
+    reader.lasso(*corners)
+    assert page.locator("#group .hint").all_text_contents()[-1] == "Picked among the group of 20 before only."
+    page.click("#group >> text=Clear")
+    reader.lasso(*corners)
+    assert page.locator("#group h2").text_content() == "Group of 60 nodes"
+    assert page.locator("#group p.hint").count() == 0
+
+
+def test_search_finds_nodes_by_what_is_known_of_them(reader: Reader) -> None:
+    page = reader.page
+    page.fill("#search", "rom")
+    assert page.locator("#search-results .row").all_text_contents() == ["Rome<u>city</u>, 30 nodes"]
+    page.press("#search", "Enter")
+    assert page.locator("#group h2").text_content() == "Group of 30 nodes"
+    reader.search("43.5")  # the age of one
+    assert reader.heading() == "node_29"
+    page.fill("#search", "second")
+    assert page.locator("#search-results .row .name").all_text_contents() == ["second", "second"]
+    page.fill("#search", "")
 
 
 def test_a_group_grows_node_by_node(reader: Reader) -> None:
@@ -280,12 +335,12 @@ def test_long_names_do_not_push_the_page_apart(reader: Reader) -> None:
 
 def test_curves_classes_settings_and_notes_are_there(reader: Reader) -> None:
     page = reader.page
-    assert page.locator("#curves h3 > span:first-child").all_text_contents() == [
+    assert page.locator("#curves h3 > .name").all_text_contents() == [
         "Loss",
         "Negatives kept",
         "Moved to positives",
     ]
-    assert page.locator("#curves canvas").count() == 3
+    assert page.locator("#curves .chart path").count() == 3
     assert page.locator(".matrix tbody tr").count() == 3
     assert "<i>first</i>" in page.locator(".matrix").text_content()
     assert page.locator("#classes p.how").text_content().endswith("has not seen it.")
@@ -353,13 +408,79 @@ def test_a_bar_has_a_track_to_be_compared_with(browser: Any, reader: Reader, the
 def test_curves_name_their_steps_and_do_not_magnify_noise(browser: Any, tmp_path: Path) -> None:
     steps = [{"step": 10 * i, "loss": 2 - i / 100, "negatives": 30 + i / 1000} for i in range(38)]
     write_page(contents(make_subject(metrics=steps), "pca"), tmp_path / "curves.html")
-    other = Reader(browser, tmp_path / "curves.html", drawn_texts=True)
-    texts = other.page.evaluate("window.drawn")
+    other = Reader(browser, tmp_path / "curves.html")
+    texts = other.page.locator("#curves text").all_text_contents()
     assert {"step", "0", "370"} <= set(texts)
     assert "360" not in texts  # too near to the last
     heights = sorted({float(text) for text in texts if text.startswith(("28", "29", "30", "31"))} - {300.0})
     assert heights[0] < 29.5
     assert heights[-1] > 30.5
+    other.context.close()
+
+
+def test_a_curve_is_read_by_pointing_and_seen_closer_by_dragging(browser: Any, tmp_path: Path) -> None:
+    # The second quantity is logged now and then, and was not a number in between.
+    steps: list[dict[str, Any]] = [{"step": 10 * i, "loss": 50.0 - i} for i in range(51)]
+    for i, value in ((0, 7.0), (20, None), (30, 5.0), (40, 6.0)):
+        steps[i]["checked"] = value
+    write_page(contents(make_subject(metrics=steps), "pca"), tmp_path / "curves.html")
+    for width in (1280, 390):
+        other = Reader(browser, tmp_path / "curves.html", viewport={"width": width, "height": 800})
+        loss, checked = other.page.locator("#curves .curve").all()
+        reading = loss.locator(".latest")
+        assert reading.text_content() == "0 at the end"
+        loss.scroll_into_view_if_needed()
+        line = loss.locator("path").bounding_box()
+        height = line["y"] + line["height"] / 2
+
+        def at(share: float, line: dict[str, float] = line, height: float = height) -> tuple[float, float]:
+            return line["x"] + share * line["width"], height
+
+        other.page.mouse.move(*at(0.4))
+        assert reading.text_content() == "30 at step 200"
+        other.page.mouse.down()
+        other.page.mouse.move(*at(0.8), steps=4)
+        other.page.mouse.up()
+        shown = [float(text.replace(",", "")) for text in loss.locator("text").all_text_contents() if text != "step"]
+        assert max(shown) <= 400
+        assert 500 not in shown
+        other.page.mouse.dblclick(*at(0.5))
+        assert "500" in loss.locator("text").all_text_contents()
+        other.page.mouse.move(5, 5)
+        assert reading.text_content() == "0 at the end"
+        assert checked.locator(".latest").text_content() == "6 at the end"
+        assert re.findall("[A-Za-z]", str(checked.locator("path").get_attribute("d"))) == ["M", "h", "M", "h", "L"]
+        assert other.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert other.complaints == []
+        other.context.close()
+
+
+def test_names_that_every_object_of_a_script_has_are_names_like_others(browser: Any, tmp_path: Path) -> None:
+    names = ("constructor", "__proto__", "toString")
+    subject = make_subject(
+        metrics=[{"step": i} | dict.fromkeys(names, 1.5 + i) for i in range(3)] + [{"step": 3, "loss": 1.0}],
+        settings={name: {"hasOwnProperty": name} for name in names},
+        environment={name: name for name in names},
+        class_names=names,
+        attributes=tuple(guessed(name, [names[i % 3] for i in range(60)]) for name in names),
+    )
+    write_page(contents(subject, "pca"), tmp_path / "names.html")
+    other = Reader(browser, tmp_path / "names.html")
+    page = other.page
+    assert page.locator("#curves h3").all_text_contents() == [
+        "Loss1 at the end",
+        *(f"{n}3.5 at the end" for n in names),
+    ]
+    assert page.locator("#curves path").count() == 4
+    assert page.locator(".plain tbody .name").all_text_contents() == list(names)
+    assert page.locator("#settings h3").all_text_contents() == [*names, "environment"]
+    assert page.locator("#settings dd").all_text_contents() == [*names, *names]
+    for name in names:
+        page.select_option("#colour", label=name)
+        assert page.locator("#legend .name").all_text_contents() == sorted(names)
+    other.search("node_30")
+    assert page.locator("#details details dd").all_text_contents() == ["constructor"] * 3
+    assert other.complaints == []
     other.context.close()
 
 
@@ -521,7 +642,43 @@ def test_a_run_without_labels_graph_or_metrics(browser: Any, tmp_path: Path) -> 
     other.context.close()
 
 
-def test_without_webgl_the_page_says_so(browser: Any, reader: Reader) -> None:
+NO_WEBGL = """const get = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+  return kind === "webgl2" ? null : get.call(this, kind, ...rest);
+};"""
+
+
+def test_without_webgl_the_map_is_drawn_on_a_plain_canvas(browser: Any, reader: Reader) -> None:
+    other = Reader(browser, Path(reader.address.removeprefix("file://")), script=NO_WEBGL)
+    assert other.page.locator("#map-failure").is_hidden()
+    reader.page.evaluate("document.activeElement.blur()")  # its frame and the cross do not belong to the points
+    pictures = [np.asarray(each.picture("#map"), int) for each in (reader, other)]
+    # The same map: edges of points may differ a little, and nothing else.
+    assert (np.abs(pictures[0] - pictures[1]).max(-1) > 60).mean() < 0.002
+    assert (np.ptp(pictures[1], axis=-1) > 40).sum() > 500
+    other.page.locator("#legend button").nth(1).click()
+    assert (np.ptp(np.asarray(other.picture("#map"), int), axis=-1) > 40).sum() < 0.6 * (
+        np.ptp(pictures[1], axis=-1) > 40
+    ).sum()
+    other.page.mouse.click(*other.places()[30])
+    assert other.heading() == "node_30"
+    assert other.complaints == []
+    other.context.close()
+
+
+def test_too_many_points_for_a_plain_canvas_are_a_message(browser: Any, tmp_path: Path) -> None:
+    found = contents(make_subject(), "pca")
+    found["points"] = packed_array(np.zeros((50_001, 2), np.uint16))
+    write_page(found, tmp_path / "many.html")
+    other = Reader(browser, tmp_path / "many.html", script=NO_WEBGL)
+    assert "no WebGL 2, which a map of more than 50,000 points needs" in str(
+        other.page.locator("#map-failure").text_content()
+    )
+    assert other.page.locator("#curves path").count() == 3
+    other.context.close()
+
+
+def test_without_any_canvas_the_page_says_so(browser: Any, reader: Reader) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")

@@ -14,7 +14,7 @@ from nodewise.graph.graph import Split
 from nodewise.report import contents as module
 from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
-from nodewise.report.subject import Subject
+from nodewise.report.subject import Subject, drawn
 
 
 def columns(found: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def test_of_too_many_nodes_a_sample_is_shown_and_said(subject: Subject) -> None:
     rows = [everyone.index(name) for name in names]
     assert rows == sorted(set(rows))
     np.testing.assert_array_equal(unpacked(columns(found)["label"]["values"]), subject.labels[rows])
-    assert any("25 of 60 nodes" in note for note in found["notes"])
+    assert any("a random sample, 25 of 60 nodes" in note for note in found["notes"])
     # Neighbours in the graph are positions in the sample; their degree is that of the whole graph.
     linked = unpacked(found["adjacent"]["nodes"]).reshape(25, -1)
     graph = subject.graph
@@ -138,3 +138,37 @@ def test_without_a_graph_there_are_no_graph_neighbours() -> None:
 
 def test_the_same_seed_gives_the_same_page(subject: Subject) -> None:
     assert to_json(contents(subject, "pca", seed=1)) == to_json(contents(subject, "pca", seed=1))
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 3e38])
+def test_vectors_that_are_all_the_same_make_a_page_that_says_so(value: float) -> None:
+    embeddings = replace(make_subject().embeddings, vectors=np.full((60, 8), value, "f4"))
+    found = contents(make_subject(embeddings=embeddings))
+    assert [warning[:28] for warning in found["warnings"]] == ["All 60 vectors are the same,"]
+    assert len(np.unique(unpacked(found["points"]).reshape(-1, 2), axis=0)) == 60
+
+
+def test_the_size_of_vectors_does_not_matter() -> None:
+    embeddings = make_subject().embeddings
+    pages = []
+    for size in (1.0, 2.0**120, 2.0**-100):
+        vectors = (embeddings.vectors * np.float32(size)).astype("f4")
+        pages.append(contents(make_subject(embeddings=replace(embeddings, vectors=vectors)), "tsne"))
+    assert to_json(pages[1]) == to_json(pages[2])
+    for part in ("neighbours", "adjacent", "warnings", "notes"):
+        assert pages[0][part] == pages[1][part], part
+    for page in pages:
+        assert page["classes"]["accuracy"] > 0.9
+
+
+def test_a_sample_keeps_the_rare_labels_and_their_split() -> None:
+    labels = np.where(np.arange(60) % 5 == 0, np.arange(60) // 20, -1)
+    known = np.flatnonzero(labels >= 0)
+    split = Split(known[::3], known[1::3], known[2::3])
+    sample = drawn(60, labels, 30, seed=0)
+    assert set(known) <= set(sample)
+    part = make_subject(labels=labels, split=split).take(sample)
+    assert part.split is not None
+    for before, after in ((split.train, part.split.train), (split.val, part.split.val), (split.test, part.split.test)):
+        np.testing.assert_array_equal(sample[after], before)
+    assert len(drawn(60, np.zeros(60, np.int64), 30, seed=0)) == 30

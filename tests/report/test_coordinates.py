@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,8 +47,30 @@ def test_too_little_for_a_projection(shape: tuple[int, int]) -> None:
     assert (points.shape, points.dtype) == ((shape[0], 2), np.uint16)
 
 
-def test_equal_vectors_stand_in_the_middle() -> None:
-    np.testing.assert_array_equal(coordinates(np.ones((3, 2), "f4"), "pca"), np.full((3, 2), 32768))
+@pytest.mark.parametrize("projection", ["tsne", "pca"])
+@pytest.mark.parametrize(("nodes", "value"), [(1, 2.5), (3, 1.0), (4, 0.0), (60, -3.0), (60, 3e38), (60, 1e-40)])
+def test_equal_vectors_stand_side_by_side(projection: Any, nodes: int, value: float) -> None:
+    points = coordinates(np.full((nodes, 8), value, "f4"), projection)
+    assert len(np.unique(points, axis=0)) == nodes
+    noise = np.random.default_rng(0).random((nodes, 8), "f4") * np.float32(1e-7)
+    np.testing.assert_array_equal(coordinates(np.full((nodes, 8), value, "f4") * (1 - noise), projection), points)
+
+
+@pytest.mark.parametrize("projection", ["tsne", "pca"])
+@pytest.mark.parametrize("size", [2.0**126, 2.0**-126])
+def test_the_size_of_vectors_does_not_change_the_map(projection: Any, size: float) -> None:
+    vectors = np.round(np.random.default_rng(0).normal(size=(40, 6)).clip(-1.9, 1.9) * 8).astype("f4") / 8
+    points = coordinates(vectors, projection)
+    np.testing.assert_array_equal(coordinates(vectors / 8 * np.float32(size), projection), points)
+    assert np.ptp(points, axis=0).min() > 20_000
+
+
+@pytest.mark.parametrize("others", [1, 30])
+def test_few_different_vectors_have_few_places(others: int) -> None:
+    vectors = np.where(np.arange(60)[:, None] < others, 1.0, np.zeros(8)).astype("f4")
+    points = np.round(coordinates(vectors, "pca") / 1000)
+    assert len(np.unique(points, axis=0)) == 2
+    assert coordinates(vectors, "tsne").shape == (60, 2)
 
 
 def test_umap_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,13 +133,13 @@ def _require_same_order(features: Path, tables: TableColumns, run: Run) -> None:
 def _wanted(nodes: Path | None, run: Run, graph: Graph, quiet: bool) -> NodeIds:
     """Return the ids in a file or, without one, those of the graph that the run has no vectors for."""
     from nodewise.core.messages import count
-    from nodewise.runs.run import read_ids_of
+    from nodewise.vectors.embedding_files import read_parquet_ids
 
     if nodes is not None:
         if len(found := read_ids(nodes)) == 0:
             raise InputError(f"{nodes}: holds no ids; there is nothing to embed")
         return found
-    fresh, seen = run.new_nodes(graph), read_ids_of(run.folder)
+    fresh, seen = run.new_nodes(graph), read_parquet_ids(run.folder.embeddings)
     places = graph.ids.positions(seen)
     linked = int((graph.degrees[places[places >= 0]] > 0).sum())
     if linked < len(seen) / 2:

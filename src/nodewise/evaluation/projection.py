@@ -31,6 +31,9 @@ def project(
     rows = np.asarray(vectors.detach().cpu()) if isinstance(vectors, Tensor) else vectors
     if rows.shape[0] < 4 or rows.shape[1] < 2:
         raise InputError(f"a picture needs at least 4 nodes and 2 dimensions, not {rows.shape[0]} and {rows.shape[1]}")
+    spread = rows.max(axis=0) - rows.min(axis=0)
+    if not (spread.max() > 0):  # t-SNE would divide by it
+        raise InputError(f"a picture needs vectors that differ; all {rows.shape[0]} are the same")
     keep = 2 if method == "pca" else min(_PCA_FIRST, *rows.shape)
     reduced = PCA(keep, random_state=seed).fit_transform(rows)
     if method == "pca":

@@ -97,6 +97,10 @@ class NodeIds:
         """Return the ids as the Arrow array they are."""
         return self._values
 
+    def take(self, positions: npt.NDArray[np.int64]) -> NodeIds:
+        """Return the ids at some positions, all different."""
+        return NodeIds.from_distinct(self._values.take(pa.array(positions)))
+
     def positions(self, values: Any, source: str = "the ids asked for") -> npt.NDArray[np.int64]:
         """Return the position of each of `values`, -1 for one that is no id here.
 

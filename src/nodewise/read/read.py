@@ -88,8 +88,8 @@ def read_graph(
     elif kind == "gml":
         edges = read_gml(path)
     else:
-        columns = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=(source, target))
-        edges = read_edge_list(columns, source, target)
+        table = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=(source, target))
+        edges = read_edge_list(table, source, target)
     del arrays
 
     if features is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,15 +10,20 @@ import numpy as np
 
 from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress
+from nodewise.graph.graph import Graph
 from nodewise.report.classes import Predictions, class_scores, predict
 from nodewise.report.clusters import cluster_number, clusters
 from nodewise.report.columns import Column, categories, distinct_names, numbers
 from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
+from nodewise.report.discretion import folders_of, without_folders
+from nodewise.report.extremes import collapse_warnings, scaled
 from nodewise.report.neighbours import MOST_EXACT, Neighbours, adjacent, nearest, unit_rows
 from nodewise.report.packing import packed_array, packed_codes, packed_texts
-from nodewise.report.subject import Subject
+from nodewise.report.subject import Subject, drawn
 
-MOST_SHOWN = 200_000
+MOST_SHOWN = 100_000
+"""Of more nodes than this, a page shows a sample."""
+
 _NEIGHBOURS = 10
 _NEIGHBOURS_OF_MANY = 5
 _MANY = 50_000
@@ -40,30 +45,29 @@ def contents(
         subject: the run.
         projection: how the map is drawn.
         seed: of projection, clusters and probe.
-        most_shown: of more nodes than this, a random sample is shown.
+        most_shown: of more nodes than this, the page is of a random sample.
         progress: told about the slow parts.
     """
     notes = list(subject.notes)
-    vectors, total = subject.embeddings.vectors, len(subject.embeddings)
-    shown = np.arange(total)
-    if total > most_shown:
-        shown = np.sort(np.random.default_rng(seed).choice(total, most_shown, replace=False))
-        notes.append(
-            f"The page shows {most_shown:,} of {total:,} nodes, drawn at random; neighbours are looked for among them."
-        )
+    if len(subject.embeddings) > most_shown:
+        subject = subject.take(drawn(len(subject.embeddings), subject.labels, most_shown, seed))
+    vectors, number = scaled(subject.embeddings.vectors), len(subject.embeddings)
+    subject = replace(subject, embeddings=replace(subject.embeddings, vectors=vectors))
+    if subject.sample is not None:
+        notes.append(sample_note(number, subject.total))
     with (progress or SilentProgress()).stage("report", 4) as bar:
-        guess = _predictions(subject, shown, seed, notes)
+        guess = _predictions(subject, seed, notes)
         bar.advance()
         columns = _columns(subject, guess, seed)
         bar.advance()
-        way = chosen_projection(projection, len(shown))
-        points = coordinates(vectors[shown], way, seed)
+        way = chosen_projection(projection, number)
+        points = coordinates(vectors, way, seed)
         if projection == "auto" and way == "pca":
             notes.append(
                 "The map is a PCA, since t-SNE of so many nodes takes very long; --projection tsne waits for it."
             )
         bar.advance()
-        lists = _neighbours(subject, shown, seed, notes)
+        lists = _neighbours(subject, seed, notes)
         bar.advance()
     scores = None
     if guess is not None and subject.labels is not None:
@@ -72,22 +76,37 @@ def contents(
         "name": subject.name,
         "facts": _facts(subject),
         "projection": NAMES[way],
-        "nodes": len(shown),
-        "ids": packed_texts([str(subject.embeddings.ids[int(i)]) for i in shown]),
+        "nodes": number,
+        "ids": packed_texts([str(name) for name in subject.embeddings.ids]),
         "points": packed_array(points),
-        "columns": _packed_columns([column.take(shown) for column in columns], notes),
+        "columns": _packed_columns(columns, notes),
         **lists,
         "metrics": list(subject.metrics),
         "labelled": subject.labels is not None,
         "classes": scores,
-        "settings": subject.settings,
-        "environment": subject.environment,
-        "notes": notes,
+        **without_folders(
+            {
+                "settings": subject.settings,
+                "environment": subject.environment,
+                "warnings": [*subject.warnings, *collapse_warnings(vectors)],
+                "notes": notes,
+            },
+            folders_of(subject.environment),
+        ),
     }
+
+
+def sample_note(shown: int, total: int) -> str:
+    """Return the sentence that says a page is of a sample."""
+    return (
+        f"The page shows a random sample, {shown:,} of {total:,} nodes; "
+        "clusters, scores and neighbours were computed among them."
+    )
 
 
 def _facts(subject: Subject) -> list[tuple[str, str]]:
     nodes, dimensions = subject.embeddings.vectors.shape
+    nodes = subject.total or nodes
     graph: Mapping[str, Any] = subject.environment.get("graph", {})
     facts = {"nodes": nodes, "edges": graph.get("edges"), "features": graph.get("features"), "dimensions": dimensions}
     if subject.labels is not None:
@@ -95,7 +114,7 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
     return [(name, f"{value:,}") for name, value in facts.items() if value is not None]
 
 
-def _predictions(subject: Subject, shown: np.ndarray, seed: int, notes: list[str]) -> Predictions | None:
+def _predictions(subject: Subject, seed: int, notes: list[str]) -> Predictions | None:
     if subject.labels is None:
         return None
     try:
@@ -103,7 +122,6 @@ def _predictions(subject: Subject, shown: np.ndarray, seed: int, notes: list[str
             subject.embeddings.vectors,
             subject.labels,
             subject.split,
-            asked=shown,
             dataset=subject.name.lower(),
             seed=seed,
         )
@@ -122,7 +140,7 @@ def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Co
         columns.append(_outcomes(subject.labels, guess))
     columns.append(_clusters(subject, seed))
     if subject.graph is not None:
-        columns.append(numbers("degree", subject.graph.degrees, logarithmic=True))
+        columns.append(numbers("degree", _degrees(subject.graph, subject), logarithmic=True))
     found = [replace(column, origin="found") for column in columns]
     return distinct_names([*found, *subject.attributes])
 
@@ -154,7 +172,7 @@ def _clusters(subject: Subject, seed: int) -> Column:
     return categories("cluster", found, names, note=f"k-means, k = {len(names)}, {why}.")
 
 
-def _packed_columns(columns: list[Column], notes: list[str]) -> list[dict[str, Any]]:
+def _packed_columns(columns: Sequence[Column], notes: list[str]) -> list[dict[str, Any]]:
     packed = []
     for column in columns:
         fields = ("name", "kind", "tones", "unknown", "note", "origin")
@@ -172,22 +190,29 @@ def _packed_columns(columns: list[Column], notes: list[str]) -> list[dict[str, A
     return packed
 
 
-def _neighbours(subject: Subject, shown: np.ndarray, seed: int, notes: list[str]) -> dict[str, Any]:
-    k = _NEIGHBOURS if len(shown) <= _MANY else _NEIGHBOURS_OF_MANY
+def _neighbours(subject: Subject, seed: int, notes: list[str]) -> dict[str, Any]:
+    number = len(subject.embeddings)
+    k = _NEIGHBOURS if number <= _MANY else _NEIGHBOURS_OF_MANY
     if k < _NEIGHBOURS:
         notes.append(f"Lists of neighbours end after {k}, to keep the page small.")
-    if len(shown) > MOST_EXACT:
+    if number > MOST_EXACT:
         notes.append(
             "Neighbours in the embedding are approximate: they were looked for in nearby groups of nodes only."
         )
-    unit = unit_rows(subject.embeddings.vectors[shown])
+    unit = unit_rows(subject.embeddings.vectors)
     lists = {"neighbours": _packed_neighbours(nearest(unit, k, seed=seed)), "adjacent": None, "degrees": None}
     if subject.graph is not None:
-        graph = subject.graph
-        lists["degrees"] = packed_array(graph.degrees[shown].astype(np.uint32))
-        part = graph.adjacency()[shown][:, shown] if len(shown) < graph.num_nodes else graph.adjacency()
+        lists["degrees"] = packed_array(_degrees(subject.graph, subject).astype(np.uint32))
+        part = subject.graph.adjacency()
+        if subject.sample is not None:
+            part = part[subject.sample][:, subject.sample]
         lists["adjacent"] = _packed_neighbours(adjacent(unit, part.indptr, part.indices, k))
     return lists
+
+
+def _degrees(graph: Graph, subject: Subject) -> np.ndarray:
+    """Return in how many edges of the whole graph each node is."""
+    return graph.degrees if subject.sample is None else graph.degrees[subject.sample]
 
 
 def _packed_neighbours(found: Neighbours) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from nodewise.core.errors import InputError
 from nodewise.evaluation.projection import project
+from nodewise.report.extremes import identical, scaled
 
 Projection = Literal["auto", "tsne", "pca", "umap"]
 PROJECTIONS: tuple[Projection, ...] = ("auto", "tsne", "pca", "umap")
@@ -23,8 +24,14 @@ def chosen_projection(wanted: Projection, nodes: int) -> Literal["tsne", "pca", 
 
 
 def coordinates(vectors: np.ndarray, projection: Literal["tsne", "pca", "umap"], seed: int = 0) -> np.ndarray:
-    """Return uint16 (N, 2): the map in a square, one scale for both directions."""
-    if len(vectors) < 4 or vectors.shape[1] < 2:
+    """Return uint16 (N, 2): the map in a square, one scale for both directions.
+
+    Vectors that are all the same have no map; their nodes are laid out side by side, so that each can be clicked.
+    """
+    vectors = scaled(vectors)
+    if identical(vectors):
+        points = _sunflower(len(vectors))
+    elif len(vectors) < 4 or vectors.shape[1] < 2:
         # Too few for any projection: what there is, in a row.
         points = np.pad(vectors[:, :2], ((0, 0), (0, max(0, 2 - vectors.shape[1]))))
     elif projection == "umap":
@@ -35,6 +42,12 @@ def coordinates(vectors: np.ndarray, projection: Literal["tsne", "pca", "umap"],
     span = max(float((high - low).max()), 1e-12)
     centred = (points - (low + high) / 2) / span + 0.5
     return np.asarray(np.round(centred * 65535), np.uint16)
+
+
+def _sunflower(number: int) -> np.ndarray:
+    """Return float64 (N, 2): places spread evenly over a disc, from the middle outwards."""
+    turn = np.pi * (3 - np.sqrt(5)) * np.arange(number)
+    return np.asarray(np.sqrt(np.arange(number))[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1))
 
 
 def _umap(vectors: np.ndarray, seed: int) -> np.ndarray:

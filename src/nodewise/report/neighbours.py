@@ -85,7 +85,7 @@ def _search(unit: np.ndarray, queries: np.ndarray, candidates: np.ndarray, found
         block = queries[start : start + step]
         cosines = unit[block] @ pool.T
         cosines[block[:, None] == candidates] = -2
-        best = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
+        best = np.argpartition(cosines, -k, axis=1)[:, -k:]
         scores = np.take_along_axis(cosines, best, axis=1)
         order = np.argsort(-scores, axis=1, kind="stable")
         found.nodes[block, :k] = candidates[np.take_along_axis(best, order, axis=1)]

@@ -16,8 +16,6 @@ from nodewise.core.files import atomic_write
 from nodewise.report.packing import json_for_script
 
 _ASSETS = files("nodewise.report") / "assets"
-_STYLES = ("vendor/uplot-1.6.32.min.css", "page.css")
-_LIBRARIES = ("vendor/kdbush-4.1.0.min.js", "vendor/uplot-1.6.32.min.js")
 # One script in the order of use; each file may use what the files before it define.
 _SCRIPTS = (
     "dom.js",
@@ -25,8 +23,10 @@ _SCRIPTS = (
     "colours.js",
     "points.js",
     "overlay.js",
+    "grid.js",
     "map.js",
     "selection.js",
+    "download.js",
     "legend.js",
     "details.js",
     "search.js",
@@ -39,12 +39,11 @@ _SCRIPTS = (
 
 def page(contents: dict[str, Any]) -> str:
     """Return the whole page as text."""
-    style = "\n".join(map(_asset, _STYLES))
-    scripts = [*map(_asset, _LIBRARIES), _program()]
+    style, script = _asset("page.css"), _program()
     policy = "; ".join(
         (
             "default-src 'none'",
-            "script-src " + " ".join(map(_hash, scripts)),
+            "script-src " + _hash(script),
             "style-src " + _hash(style),
             "base-uri 'none'",
             "form-action 'none'",
@@ -54,7 +53,7 @@ def page(contents: dict[str, Any]) -> str:
         "policy": policy,
         "style": style,
         "data": json_for_script(contents),
-        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+        "script": script,
     }
     # Split, not replaced one after another: the data may hold what looks like a place to fill in.
     first, *rest = _asset("page.html").split("{{")

@@ -16,6 +16,7 @@ from nodewise.core.messages import count
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.estimator import METHODS, Embedder
+from nodewise.vectors.embedding_files import read_parquet_ids
 from nodewise.vectors.embeddings import Embeddings, read_embeddings
 from nodewise.vectors.shards import has_shards, read_shards
 from nodewise.core.filetext import FileText
@@ -79,6 +80,11 @@ def read_runs(paths: Sequence[Path]) -> Runs:
             twin, name = together[seeds.index(seed)].name, together[place].name
             raise InputError(f"{name} has the same seed, {seed}, as {twin}; make it with another --seed")
     return Runs(tuple(paths), first.ids, tuple(run.matrices[0] for run in together), tuple(seeds), first.settings)
+
+
+def read_run_without_vectors(path: Path) -> Runs:
+    """Read what a run folder says of its nodes, for a run whose vectors are too many to hold."""
+    return Runs((path,), read_parquet_ids(RunFolder(path).embeddings), (), (_seed(path),), _settings(path))
 
 
 def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, quiet: bool) -> tuple[Graph | None, str]:

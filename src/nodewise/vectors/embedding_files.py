@@ -25,6 +25,7 @@ from nodewise.read.parquet import ParquetColumns
 Vectors = npt.NDArray[Any]
 Reader = Callable[[Path], tuple[NodeIds, Vectors]]
 _ROWS_AT_ONCE = 1 << 16
+_ROWS_IN_A_BATCH = 1 << 13
 
 
 def write_parquet(path: Path, ids: NodeIds, vectors: Vectors) -> None:
@@ -38,6 +39,26 @@ def write_parquet(path: Path, ids: NodeIds, vectors: Vectors) -> None:
 def read_parquet(path: Path) -> tuple[NodeIds, Vectors]:
     """Read a column of ids beside a column of lists, or beside one numeric column per dimension."""
     return _from_columns(ParquetColumns.open(path))
+
+
+def read_parquet_ids(path: Path) -> NodeIds:
+    """Read the ids alone."""
+    file = ParquetColumns.open(path)
+    return NodeIds(file.settle(file.read([_id_column(file)]).keys)[0], str(path), file.place)
+
+
+def read_parquet_rows(path: Path, rows: npt.NDArray[np.int64]) -> Vectors:
+    """Read the vectors of some rows, in increasing order, and never hold those of all."""
+    file = ParquetColumns.open(path)
+    key = _id_column(file)
+    numbers = [column for column in range(len(file.names)) if column != key]
+    parts, start = [], 0
+    for columns in file.batches([], numbers, _ROWS_IN_A_BATCH):
+        end = start + len(columns.numbers)
+        low, high = np.searchsorted(rows, (start, end))
+        parts.append(columns.numbers[rows[low:high] - start])
+        start = end
+    return np.concatenate(parts)
 
 
 def read_text(path: Path) -> tuple[NodeIds, Vectors]:

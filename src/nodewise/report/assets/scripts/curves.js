@@ -1,122 +1,220 @@
-// What training logged, one small chart a quantity.
+// What training logged, one small chart per quantity.
 
-const QUANTITIES = {
-  loss: ["Loss", "The contrastive loss of each logged batch. It also falls when the sampler removes negatives."],
-  negatives: ["Negatives kept", "Per node and batch, after false negatives were moved and the diverse ones drawn."],
-  moved: ["Moved to positives", "Share of candidate negatives that look like the node's own class."],
-  empty: ["Without negatives", "Share of nodes that were left without any negative."],
-  effective_rank: ["Effective rank", "How many different directions the candidates span: 1 if all are alike."],
-  logdet_gap: ["Diversity gained", "Log-determinant of the negatives drawn, above that of as many uniform ones."],
-};
-const HEIGHT = 190;
+const QUANTITIES = new Map([
+  ["loss", ["Loss", "The contrastive loss of each logged batch. It also falls when the sampler removes negatives."]],
+  ["negatives", ["Negatives kept", "Per node and batch, after false negatives were moved and the diverse ones drawn."]],
+  ["moved", ["Moved to positives", "Share of candidate negatives that look like the node's own class."]],
+  ["empty", ["Without negatives", "Share of nodes that were left without any negative."]],
+  ["effective_rank", ["Effective rank", "How many different directions the candidates span: 1 if all are alike."]],
+  ["logdet_gap", ["Diversity gained", "Log-determinant of the negatives drawn, above that of as many uniform ones."]],
+]);
 const SHARES = new Set(["moved", "empty"]);
-const STEP_DISTANCES = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [190, 54, 14, 8, 38]; // pixels: of a chart, and of its margins
+const [STEP_ROOM, VALUE_ROOM] = [55, 26]; // pixels from one tick to the next, at least
 const LEAST_SPAN = 0.1; // of the values' size: less than that is flat, and should look so
+const FEW = 40; // points that are marked each
 
 /** What the axis of values shows: all of them with a margin, and never less than a share of their size. */
-function valueRange(low, high) {
-  if (low === null) return [0, 1];
-  const middle = (low + high) / 2;
+function valueRange(values) {
+  if (values.length === 0) return [0, 1];
+  const [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+  const middle = low / 2 + high / 2;
   const half = Math.max(0.55 * (high - low), (LEAST_SPAN / 2) * Math.abs(middle)) || 1;
   return [low >= 0 ? Math.max(middle - half, 0) : middle - half, middle + half];
 }
 
-/** Ticks at multiples of the distance uPlot found fitting, and one at the last step. */
-function stepTicks(last, low, high, distance) {
-  const ticks = [];
-  for (let tick = Math.ceil(low / distance) * distance; tick <= high; tick += distance) ticks.push(tick);
+/** The least of 1, 2, 5, 10, 20 and so on, also of their fractions, that is not below a number. */
+function roundDistance(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((distance) => distance >= least) ?? 10 * power;
+}
+
+/** The multiples of a distance from `low` to `high`. */
+function ticksBetween(low, high, distance) {
+  const first = Math.ceil(low / distance);
+  const number = Math.max(0, Math.floor(high / distance) - first + 1);
+  // Divided where the distance is a fraction: 3 / 10 is written shorter than 3 * 0.1.
+  const at = distance < 1 ? (i) => i / Math.round(1 / distance) : (i) => i * distance;
+  return Array.from({ length: number }, (_, i) => at(first + i));
+}
+
+/** Ticks of steps, one of them at the last step. */
+function stepTicks(low, high, last, distance) {
+  const ticks = ticksBetween(low, high, distance);
   if (last < low || last > high) return ticks;
-  return [...ticks.filter((tick) => Math.abs(tick - last) > 0.6 * distance), last].sort((a, b) => a - b);
+  return [...ticks.filter((tick) => Math.abs(tick - last) > 0.6 * distance), last];
+}
+
+/** An element of a drawing; children are elements or texts. */
+function shape(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** One quantity over the steps. Pointing reads values, dragging shows some steps closer, a double click all again. */
+class Chart {
+  /** `records` are {step, value}, the value null where it was not a number; `reading` shows the value pointed at. */
+  constructor(title, records, format, reading) {
+    Object.assign(this, { records, format, reading });
+    this.known = records.filter(({ value }) => value !== null);
+    const label = `${title.slice(0, LONGEST_NAME)} over the steps`;
+    this.element = shape("svg", { class: "chart", height: HEIGHT, role: "img", "aria-label": label });
+    this.element.addEventListener("pointermove", (event) => this.point(event));
+    this.element.addEventListener("pointerleave", () => this.leave());
+    this.element.addEventListener("pointerdown", (event) => this.grasp(event));
+    this.element.addEventListener("pointerup", (event) => this.release(event));
+    this.element.addEventListener("dblclick", () => this.show(null));
+    this.leave();
+  }
+
+  /** Show the steps from one to another, or all. */
+  show(chosen) {
+    this.chosen = chosen;
+    this.draw(this.width);
+    this.leave();
+  }
+
+  draw(width) {
+    if (!(width > LEFT + RIGHT)) return;
+    this.width = width;
+    const { known, element } = this;
+    const last = this.records.at(-1).step;
+    const [from, to] = this.chosen ?? [this.records[0].step, last];
+    const seen = known.filter(({ step }) => step >= from && step <= to);
+    const [low, high] = valueRange(seen.map(({ value }) => value));
+    const [across, down] = [width - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
+    this.x = (step) => LEFT + (to > from ? ((step - from) / (to - from)) * across : across / 2);
+    this.y = (value) => TOP + ((high - value) / (high - low)) * down;
+    this.stepAt = (x) => from + ((x - LEFT) / across) * (to - from);
+    const stepDistance = Math.max(1, roundDistance(((to - from) * STEP_ROOM) / across || 1));
+    const valueDistance = roundDistance(((high - low) * VALUE_ROOM) / down);
+    const bottom = HEIGHT - BOTTOM;
+    const axes = [
+      ...stepTicks(from, to, last, stepDistance).flatMap((tick) => [
+        shape("line", { x1: this.x(tick), x2: this.x(tick), y1: TOP, y2: bottom + 4 }),
+        shape("text", { x: this.x(tick), y: bottom + 16, "text-anchor": "middle" }, formatNumber(tick)),
+      ]),
+      ...ticksBetween(low, high, valueDistance).flatMap((tick) => [
+        shape("line", { x1: LEFT - 4, x2: width - RIGHT, y1: this.y(tick), y2: this.y(tick) }),
+        shape("text", { x: LEFT - 8, y: this.y(tick) + 4, "text-anchor": "end" }, this.format(tick)),
+      ]),
+      shape("text", { x: LEFT + across / 2, y: HEIGHT - 6, "text-anchor": "middle" }, "step"),
+    ];
+    const mark = ({ step, value }) => shape("circle", { cx: this.x(step), cy: this.y(value), r: 2.5 });
+    const marks = seen.length <= FEW ? seen.map(mark) : [];
+    // A drawing of its own clips what is beyond the steps chosen.
+    const part = { x: LEFT - 4, y: 0, width: across + 8, height: HEIGHT };
+    const window = { ...part, viewBox: Object.values(part).join(" ") };
+    this.band = shape("rect", { class: "band", y: TOP, height: down, width: 0 });
+    this.cursor = shape("g", { class: "cursor" });
+    element.setAttribute("width", width);
+    element.replaceChildren(
+      shape("g", { class: "axes" }, ...axes),
+      shape("svg", window, shape("path", { d: this.line() }), ...marks),
+      this.band,
+      this.cursor,
+    );
+  }
+
+  /** The path through the values, broken where one was not a number; a value between two breaks is a dot. */
+  line() {
+    let pen = "M";
+    return this.records
+      .map(({ step, value }) => {
+        const there = value === null ? "" : `${pen}${this.x(step).toFixed(1)} ${this.y(value).toFixed(1)}`;
+        const dot = value !== null && pen === "M" ? "h0" : "";
+        pen = value === null ? "M" : "L";
+        return there + dot;
+      })
+      .join("");
+  }
+
+  read({ step, value }, when = `at step ${step}`) {
+    this.reading.textContent = `${this.format(value)} ${when}`;
+  }
+
+  /** Nothing is pointed at: the reading is of the end. */
+  leave() {
+    this.cursor?.replaceChildren();
+    this.band?.setAttribute("width", 0);
+    this.grasped = null;
+    this.read(this.known.at(-1), "at the end");
+  }
+
+  place(event) {
+    const x = event.clientX - this.element.getBoundingClientRect().left;
+    return Math.min(Math.max(x, LEFT), this.width - RIGHT);
+  }
+
+  point(event) {
+    const place = this.place(event);
+    const step = this.stepAt(place);
+    const away = (record) => Math.abs(record.step - step);
+    const near = this.known.reduce((best, record) => (away(record) < away(best) ? record : best));
+    const [x, y] = [this.x(near.step), this.y(near.value)];
+    if (x >= LEFT && x <= this.width - RIGHT) {
+      this.read(near);
+      const line = shape("line", { x1: x, x2: x, y1: TOP, y2: HEIGHT - BOTTOM });
+      this.cursor.replaceChildren(line, shape("circle", { cx: x, cy: y, r: 4 }));
+    }
+    if (this.grasped === null) return;
+    this.band.setAttribute("x", Math.min(place, this.grasped));
+    this.band.setAttribute("width", Math.abs(place - this.grasped));
+  }
+
+  grasp(event) {
+    if (event.pointerType !== "mouse" || event.button !== 0) return;
+    event.preventDefault();
+    this.element.setPointerCapture(event.pointerId);
+    this.grasped = this.place(event);
+  }
+
+  release(event) {
+    if (this.grasped === null) return;
+    const ends = [this.grasped, this.place(event)].sort((a, b) => a - b);
+    this.grasped = null;
+    this.band.setAttribute("width", 0);
+    if (ends[1] - ends[0] > 5) this.show(ends.map((x) => this.stepAt(x)));
+  }
 }
 
 class Curves {
   constructor(page) {
     this.records = page.metrics.filter((record) => typeof record.step === "number");
     this.element = byId("curves");
-    this.charts = [];
-    new ResizeObserver(() => this.resize()).observe(this.element);
-    this.show();
+    const panels = this.names().map((name) => this.panel(name));
+    if (panels.length === 0) panels.push(make("p", { class: "hint" }, "The run holds no metrics of its training."));
+    this.element.append(...panels);
   }
 
   /** The quantities worth a chart: numbers, and not zero throughout. */
   names() {
     const logged = new Set(this.records.flatMap(Object.keys));
-    const known = [...Object.keys(QUANTITIES), ...logged].filter((name) => logged.has(name) && name !== "step");
+    const known = [...QUANTITIES.keys(), ...logged].filter((name) => logged.has(name) && name !== "step");
     return [...new Set(known)].filter((name) =>
       this.records.some((record) => typeof record[name] === "number" && record[name] !== 0),
     );
   }
 
-  /** Draw anew, also after the theme changed. */
-  show() {
-    for (const { chart } of this.charts) chart.destroy();
-    this.charts = [];
-    const names = this.names();
-    if (names.length === 0) {
-      this.element.replaceChildren(make("p", { class: "hint" }, "The run holds no metrics of its training."));
-      return;
-    }
-    this.element.replaceChildren(...names.map((name) => this.panel(name)));
-    this.resize();
-  }
-
   panel(name) {
-    const [title, meaning] = QUANTITIES[name] ?? [name, ""];
+    const [title, meaning] = QUANTITIES.get(name) ?? [name, ""];
     const [plot, reading] = [make("div"), make("span", { class: "latest" })];
-    this.charts.push({ plot, chart: this.chart(name, plot, reading) });
+    const format = (value) => (SHARES.has(name) ? `${formatNumber(100 * value)} %` : formatNumber(value));
+    // A record may be of other quantities only.
+    const records = this.records
+      .filter((record) => Object.hasOwn(record, name))
+      .map((record) => ({ step: record.step, value: typeof record[name] === "number" ? record[name] : null }));
+    const chart = new Chart(title, records, format, reading);
+    plot.append(chart.element);
+    new ResizeObserver(() => chart.draw(plot.clientWidth)).observe(plot);
     return make(
       "figure",
       { class: "panel curve" },
-      make("h3", {}, make("span", {}, title), reading),
+      make("h3", {}, nameOf(title), reading),
       make("p", { class: "hint" }, meaning),
       plot,
     );
-  }
-
-  /** A chart in `plot`; `reading` tells the value under the pointer, else the last one. */
-  chart(name, plot, reading) {
-    const [text, line, accent] = [styleValue("--muted"), styleValue("--line"), styleValue("--accent")];
-    const axis = {
-      stroke: text,
-      grid: { stroke: line, width: 1 },
-      ticks: { stroke: line, size: 4 },
-      font: "11px system-ui, sans-serif",
-    };
-    const value = (number) => (SHARES.has(name) ? `${formatNumber(100 * number)} %` : formatNumber(number));
-    const logged = this.records.filter((record) => typeof record[name] === "number");
-    const read = (record, when) => {
-      reading.textContent = typeof record[name] === "number" ? `${value(record[name])} ${when}` : "";
-    };
-    const leave = () => read(logged.at(-1), "at the end");
-    const follow = ({ cursor }) =>
-      cursor.idx == null ? leave() : read(this.records[cursor.idx], `at step ${this.records[cursor.idx].step}`);
-    leave();
-    const last = this.records.at(-1).step;
-    const steps = {
-      incrs: STEP_DISTANCES,
-      splits: (_chart, _axis, low, high, distance) => stepTicks(last, low, high, distance),
-    };
-    const points = { show: this.records.length <= 40, size: 5, fill: accent };
-    const options = {
-      width: 300,
-      height: HEIGHT,
-      scales: { x: { time: false }, y: { range: (_, low, high) => valueRange(low, high) } },
-      axes: [
-        { ...axis, size: 28, label: "step", labelSize: 16, labelGap: 0, labelFont: axis.font, ...steps },
-        { ...axis, size: 52, space: 24, values: (_, ticks) => ticks.map(value) },
-      ],
-      series: [{}, { stroke: accent, width: 2, points }],
-      legend: { show: false },
-      hooks: { setCursor: [follow] },
-      cursor: { points: { size: 7 }, drag: { x: true, y: false } },
-    };
-    const data = [this.records.map((record) => record.step), this.records.map((record) => record[name] ?? null)];
-    return new uPlot(options, data, plot);
-  }
-
-  resize() {
-    for (const { plot, chart } of this.charts) {
-      if (plot.clientWidth > 0) chart.setSize({ width: plot.clientWidth, height: HEIGHT });
-    }
   }
 }

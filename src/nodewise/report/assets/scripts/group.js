@@ -11,18 +11,22 @@ class Group {
   }
 
   show() {
-    const { group } = this.selection;
+    const { group, pickedAmong } = this.selection;
     this.element.hidden = group.size === 0;
     if (group.size === 0) return;
     this.said = make("span", { class: "hint", role: "status" });
     const noun = group.size === 1 ? "node" : "nodes";
+    const saveIds = () => this.download("ids.csv", []);
+    const saveTable = () => this.download("group.csv", this.page.columns);
     this.element.replaceChildren(
       make("div", { class: "heading" }, make("h2", {}, `Group of ${formatCount(group.size)} ${noun}`), this.said),
+      ...(pickedAmong === "" ? [] : [make("p", { class: "hint" }, `Picked among ${pickedAmong} only.`)]),
       this.parts(),
       make(
         "div",
         { class: "buttons" },
-        make("button", { type: "button", class: "primary", onclick: () => this.download() }, "Download ids"),
+        make("button", { type: "button", class: "primary", onclick: saveIds }, "Download ids"),
+        make("button", { type: "button", onclick: saveTable }, "Download table"),
         make("button", { type: "button", onclick: () => this.copy() }, "Copy ids"),
         make("button", { type: "button", onclick: () => this.selection.set({ group: new Set() }) }, "Clear"),
       ),
@@ -52,25 +56,17 @@ class Group {
       : "";
   }
 
-  /** A csv of one column, as other programs and nodewise itself read it. */
-  csv() {
-    const quoted = (id) => (/[",\r\n]|^\s|\s$/.test(id) ? `"${id.replaceAll('"', '""')}"` : id);
-    const nodes = [...this.selection.group].sort((a, b) => a - b);
-    return `id\n${nodes.map((node) => `${quoted(this.page.ids[node])}\n`).join("")}`;
+  /** The nodes in the order of the page. */
+  nodes() {
+    return [...this.selection.group].sort((a, b) => a - b);
   }
 
-  download() {
-    const link = make("a", {
-      href: URL.createObjectURL(new Blob([this.csv()], { type: "text/csv" })),
-      download: "ids.csv",
-    });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  download(name, columns) {
+    saveFile(name, csvOf(this.page, this.nodes(), columns));
   }
 
   async copy() {
-    const text = [...this.selection.group]
-      .sort((a, b) => a - b)
+    const text = this.nodes()
       .map((node) => this.page.ids[node])
       .join("\n");
     try {

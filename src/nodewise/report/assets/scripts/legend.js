@@ -8,10 +8,18 @@ function categoryName(column, code) {
   return code === OTHER ? `${formatCount(column.names.length - column.coloured)} others` : column.names[code];
 }
 
+/** A column's name as that of a file. */
+const fileName = (name) => name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "column";
+
 class Legend {
   constructor(page, selection) {
     Object.assign(this, { page, selection, element: byId("legend") });
     this.more = make("p", { class: "more" });
+    this.reach = make("p", { class: "reach", role: "status" });
+    byId("download-column").addEventListener("click", () => {
+      const { column } = selection;
+      saveFile(`${fileName(column.name)}.csv`, csvOf(page, page.ids.keys(), [column]));
+    });
     const choice = byId("colour");
     const colourable = page.columns.filter((column) => column.kind !== "text");
     choice.append(
@@ -30,7 +38,8 @@ class Legend {
     const { column } = this.selection;
     const note = column.note ? [make("p", { class: "hint" }, column.note)] : [];
     this.list = column.kind === "number" ? null : this.categories(column);
-    this.element.replaceChildren(...(this.list ? [this.list, this.more] : [this.ramp(column)]), ...note);
+    this.element.replaceChildren(...(this.list ? [this.list, this.more, this.reach] : [this.ramp(column)]), ...note);
+    this.mark();
     this.countMore();
   }
 
@@ -105,8 +114,11 @@ class Legend {
   }
 
   mark() {
+    const { emphasised } = this.selection;
+    this.reach.hidden = emphasised.size === 0;
+    this.reach.textContent = `A lasso now picks among ${this.selection.among()} only; press again for all.`;
     for (const button of this.element.querySelectorAll("button")) {
-      button.setAttribute("aria-pressed", String(this.selection.emphasised.has(Number(button.dataset.code))));
+      button.setAttribute("aria-pressed", String(emphasised.has(Number(button.dataset.code))));
     }
   }
 }

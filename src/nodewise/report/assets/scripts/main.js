@@ -27,7 +27,8 @@ function showHeader(page) {
   byId("facts").append(
     ...page.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
   );
-  byId("notes").append(...page.notes.map((note) => make("li", {}, note)));
+  const warnings = page.warnings.map((warning) => make("li", { class: "warning" }, `⚠ ${warning}`));
+  byId("notes").append(...warnings, ...page.notes.map((note) => make("li", {}, note)));
   byId("projection").textContent = `${page.projection} of ${formatCount(page.nodes)} nodes`;
 }
 
@@ -49,7 +50,7 @@ function showMap(page, selection) {
   const map = new NodeMap(element, page.points, {
     hover: (node, place) => tooltip.show(node, place),
     take: (node) => selection.take(node),
-    lasso: (nodes) => selection.set({ group: new Set(nodes), emphasised: new Set() }),
+    lasso: (nodes) => selection.lasso(nodes),
     clear: () => selection.set({ node: null, group: new Set(), emphasised: new Set() }),
   });
   connectButtons(map);
@@ -79,7 +80,10 @@ async function start() {
   });
   showHeader(page);
   new Legend(page, selection);
-  new Search(page, (node) => selection.take(node));
+  new Search(page, {
+    take: (node) => selection.take(node),
+    pick: (nodes) => selection.set({ group: new Set(nodes), emphasised: new Set() }),
+  });
   new Group(page, selection);
   new Details(page, selection);
   try {
@@ -88,13 +92,12 @@ async function start() {
     byId("map-failure").hidden = false;
     byId("map-failure").textContent = `The map cannot be drawn: ${error.message}. Search and tables work without it.`;
   }
-  const curves = new Curves(page);
+  new Curves(page);
   showClasses(page);
   showSettings(page);
   byId("theme").addEventListener("click", () => {
     setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
     selection.set({ colourOf: colouring(selection.column) });
-    curves.show();
   });
   document.documentElement.dataset.ready = "true";
 }

@@ -10,10 +10,8 @@ class NodeMap {
     this.actions = actions;
     this.number = points.length / 2;
     this.world = Float32Array.from(points, (value) => value / 65535);
-    this.index = new KDBush(this.number, 64, Float32Array);
-    for (let node = 0; node < this.number; node++) this.index.add(this.world[2 * node], this.world[2 * node + 1]);
-    this.index.finish();
-    this.points = new Points(byId("points"), points);
+    this.grid = new Grid(this.world);
+    this.points = pointsOn(byId("points"), points);
     this.overlay = new Overlay(byId("overlay"));
     this.scene = { hovered: null, taken: null, near: [], linked: [], lasso: [], cross: false };
     this.view = { x: 0.5, y: 0.5, scale: 1, width: 1, height: 1, ratio: 1 };
@@ -101,11 +99,12 @@ class NodeMap {
   /** The node nearest to a place of the screen, or null if none is within reach; faded ones do not count. */
   nodeAt(place, reach = REACH) {
     const [x, y] = this.toWorld(place);
-    let [best, least] = [null, Infinity];
-    for (const node of this.index.within(x, y, reach / this.view.scale)) {
+    const radius = reach / this.view.scale;
+    let [best, least] = [null, radius ** 2];
+    for (const node of this.grid.inBox(x - radius, y - radius, x + radius, y + radius)) {
       if (this.points.faded[node]) continue;
       const distance = (this.world[2 * node] - x) ** 2 + (this.world[2 * node + 1] - y) ** 2;
-      if (distance < least) [best, least] = [node, distance];
+      if (distance < least || (best === null && distance === least)) [best, least] = [node, distance];
     }
     return best;
   }
@@ -119,9 +118,10 @@ class NodeMap {
       values.reduce((a, b) => Math.max(a, b)),
     ]);
     const box = [extremes[0][0], extremes[1][0], extremes[0][1], extremes[1][1]];
-    return this.index
-      .range(...box)
-      .filter((node) => !this.points.faded[node] && inside(polygon, this.world[2 * node], this.world[2 * node + 1]));
+    const outline = Float64Array.from(polygon.flat());
+    return this.grid
+      .inBox(...box)
+      .filter((node) => !this.points.faded[node] && inside(outline, this.world[2 * node], this.world[2 * node + 1]));
   }
 
   setMode(mode) {
@@ -223,12 +223,13 @@ class NodeMap {
   }
 }
 
-/** Whether a place is inside a polygon: a ray from it crosses the outline an odd number of times. */
-function inside(polygon, x, y) {
+/** Whether a place is inside an outline of x and y in turn: a ray from it crosses that an odd number of times. */
+function inside(outline, x, y) {
   let odd = false;
-  for (let i = 0, j = polygon.length - 1; i < polygon.length; j = i++) {
-    const [[xi, yi], [xj, yj]] = [polygon[i], polygon[j]];
-    if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) odd = !odd;
+  for (let i = 0, j = outline.length - 2; i < outline.length; j = i, i += 2) {
+    const [yi, yj] = [outline[i + 1], outline[j + 1]];
+    if (yi > y === yj > y) continue;
+    if (x < ((outline[j] - outline[i]) * (y - yi)) / (yj - yi) + outline[i]) odd = !odd;
   }
   return odd;
 }

@@ -1,6 +1,8 @@
-// Finding a node by its id or a part of it.
+// Finding a node by its id or a part of it, and nodes by what is known of them.
 
 const MOST_FOUND = 8;
+const MOST_VALUES_BESIDE = 3; // ids, where both are found
+const SHORT = 24;
 
 // Letters that are not a plain one with a mark, and what a reader without them on the keyboard types.
 const PLAIN = { ł: "l", ø: "o", đ: "d", ð: "d", ħ: "h", ı: "i", ß: "ss", æ: "ae", œ: "oe", þ: "th" };
@@ -33,13 +35,42 @@ function findNodes(ids, foldedIds, text) {
   return [...new Set([...(exact >= 0 ? [exact] : []), ...same, ...beginning, ...holding])];
 }
 
+/** The values that hold the text, or are the number, as [{column, label, nodes}], whole matches first. */
+function findValues(columns, text, most) {
+  const wanted = folded(text);
+  const found = [];
+  for (const column of columns) {
+    if (column.kind === "number") {
+      const nodes = nodesWhere(column, (value) => column.format(value) === text || value === Math.fround(Number(text)));
+      if (nodes.length) found.push({ column, label: text, nodes, whole: true });
+      continue;
+    }
+    column.foldedNames ??= column.names.map(folded);
+    for (let code = 0, left = most; code < column.names.length && left > 0; code++) {
+      if (!column.foldedNames[code].includes(wanted)) continue;
+      const nodes = nodesWhere(column, (value) => value === code);
+      if (nodes.length === 0) continue;
+      found.push({ column, label: column.names[code], nodes, whole: column.foldedNames[code] === wanted });
+      left--;
+    }
+  }
+  return found.sort((a, b) => b.whole - a.whole).slice(0, most);
+}
+
+function nodesWhere(column, holds) {
+  const nodes = [];
+  for (let node = 0; node < column.values.length; node++) if (holds(column.values[node])) nodes.push(node);
+  return nodes;
+}
+
 class Search {
-  constructor(page, take) {
-    Object.assign(this, { page, take, input: byId("search"), results: byId("search-results") });
+  /** `actions` are {take(node), pick(nodes)}. */
+  constructor(page, actions) {
+    Object.assign(this, { page, actions, input: byId("search"), results: byId("search-results") });
     this.input.addEventListener("input", () => this.show());
     this.input.addEventListener("focus", () => this.show());
     this.input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && this.found?.length) this.choose(this.found[0]);
+      if (event.key === "Enter" && this.found?.length) this.choose(this.found[0].nodes);
       if (event.key === "Escape") this.close();
       if (event.key === "ArrowDown") this.move(event, this.results.querySelector("button"));
     });
@@ -64,9 +95,14 @@ class Search {
     this.results.hidden = text === "";
     if (text === "") return;
     this.foldedIds ??= this.page.ids.map(folded);
-    this.found = findNodes(this.page.ids, this.foldedIds, text);
-    const rows = this.found.slice(0, MOST_FOUND).map((node) => {
-      const press = () => this.choose(node);
+    const { ids, columns } = this.page;
+    const named = findNodes(ids, this.foldedIds, text).map((node) => ({ nodes: [node] }));
+    const values = findValues(columns, text, MOST_FOUND + 1);
+    // Ids come first, but leave room for values where there are any.
+    const mostNamed = MOST_FOUND - Math.min(values.length, MOST_VALUES_BESIDE);
+    this.found = [...named.slice(0, mostNamed), ...values].slice(0, MOST_FOUND);
+    const rows = this.found.map(({ nodes, column, label }) => {
+      const press = () => this.choose(nodes);
       // Safari does not focus a button that is clicked, so the list would close before the click arrives.
       const hold = (event) => event.preventDefault();
       return make(
@@ -75,18 +111,28 @@ class Search {
         make(
           "button",
           { type: "button", class: "row", onclick: press, onmousedown: hold },
-          nameOf(this.page.ids[node]),
+          nameOf(column ? label : ids[nodes[0]]),
+          column ? make("span", { class: "count" }, this.meaning(column, nodes)) : null,
         ),
       );
     });
-    if (rows.length === 0) rows.push(make("li", {}, make("p", {}, "No id holds this.")));
-    if (this.found.length > MOST_FOUND) rows.push(make("li", {}, make("p", {}, "There are more; type on.")));
+    if (rows.length === 0) rows.push(make("li", {}, make("p", {}, "No id or attribute holds this.")));
+    const more = named.length + values.length > this.found.length;
+    if (more) rows.push(make("li", {}, make("p", {}, "There are more; type on.")));
     this.results.replaceChildren(...rows);
   }
 
-  choose(node) {
+  /** What a value is of, and whose. */
+  meaning(column, nodes) {
+    const whose = nodes.length === 1 ? this.page.ids[nodes[0]] : `${formatCount(nodes.length)} nodes`;
+    return `${column.name.slice(0, SHORT)}, ${whose.slice(0, SHORT)}`;
+  }
+
+  /** Take the node found, or pick the group of nodes. */
+  choose(nodes) {
     this.close();
-    this.take(node);
+    if (nodes.length === 1) this.actions.take(nodes[0]);
+    else this.actions.pick(nodes);
   }
 
   close() {
