@@ -1,19 +1,9 @@
 """Try another way to choose negatives, beside one that comes along, on equal seeds."""
 
 import argparse
-from dataclasses import replace
 
-import torch
-
-from nodewise import load_dataset
-from nodewise.core import config
+from nodewise import Candidates, NodeEmbedder, PairSets, Strategy, load_dataset, strategy
 from nodewise.evaluation.probe import linear_probe
-from nodewise.methods.embedding import embed_nodes
-from nodewise.methods.settings import Settings
-from nodewise.sampling.all_in_batch import AllInBatch
-from nodewise.sampling.pairs import Candidates, PairSets
-from nodewise.sampling.strategy import Strategy, strategy
-from nodewise.training.loop import prepare, train
 
 
 @strategy("far-away")
@@ -33,14 +23,13 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=40)
     steps = parser.parse_args().steps
 
-    graph, seeds = load_dataset("citeseer"), [0, 1]
-    for chosen in (AllInBatch(), FarAway(), FarAway(share=0.9)):
-        settings = replace(config.override(Settings(), [f"training.steps={steps}"]), sampling=chosen)
-        learner = prepare(graph, settings, seeds, torch.device("cpu"))
-        train(learner)
-        vectors = embed_nodes(learner.encoder, learner.features, learner.topology, settings, learner.seeds)
-        result = linear_probe(vectors, graph.labels, graph.split, dataset=graph.name, seed=seeds)
-        print(chosen, "validation accuracy:", result.val_accuracy.ravel().round(3))
+    graph = load_dataset("citeseer")
+    for chosen in ("all", FarAway(), FarAway(share=0.9)):
+        for seed in (0, 1):
+            model = NodeEmbedder(strategy=chosen, steps=steps, seed=seed, device="cpu").fit(graph)
+            vectors = model.embeddings_.vectors
+            result = linear_probe(vectors, graph.labels, graph.split, dataset=graph.name, seed=seed)
+            print(chosen, "seed", seed, "validation accuracy:", result.val_accuracy.round(3))
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,17 @@ def test_settings_survive_a_file(name: str, tmp_path: Path) -> None:
 def test_values_that_make_no_sense_are_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(InputError, match=rf"embedding\.{name}"):
         EmbeddingSettings(**{name: value})  # type: ignore[arg-type]
+
+
+def test_the_whole_config_of_an_earlier_run_is_still_read() -> None:
+    # The start of a config.toml as it was written before parts owned their settings; the other sections are unchanged.
+    text = config.to_toml(Settings()).replace("neighbors =", "neighbours =")
+    rivals = "[sampling.rivals]\nshare = 0.5\nconcentration = 0.5\npositive_prior = 0.1\nquantile = 0.1\n\n[loss]"
+    text = text.replace("[loss]", rivals)
+    assert config.from_mapping(Settings, tomllib.loads(text), "config.toml") == Settings()
+
+
+def test_only_the_papers_strategy_has_parts_to_switch() -> None:
+    assert Settings().adaptive is not None
+    with pytest.raises(InputError, match="sampling.strategy is 'uniform'; only 'adaptive' has parts to switch off"):
+        _ = config.override(Settings(), ["sampling.strategy=uniform"]).adaptive

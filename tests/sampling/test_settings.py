@@ -1,13 +1,22 @@
+from __future__ import annotations
+
+from pathlib import Path
+
 import pytest
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
+from nodewise.encoders.convolutions import GATSettings
+from nodewise.encoders.encoder import EncoderSettings
+from nodewise.encoders.gcn import GCNSettings
 from nodewise.methods.settings import Settings
 from nodewise.sampling.adaptive import AdaptiveSampler, CollisionSettings, WeightSettings
+from nodewise.sampling.all_in_batch import AllInBatch
 from nodewise.sampling.debiased import Debiased
 from nodewise.sampling.evidence import EvidenceSettings
 from nodewise.sampling.hard import Hard
 from nodewise.sampling.quantile import SimilarityQuantile
+from nodewise.sampling.strategy import Strategy
 from nodewise.sampling.uniform import Uniform
 
 NAN = float("nan")
@@ -83,3 +92,119 @@ def test_the_defaults_are_those_that_were_chosen() -> None:
     assert Debiased() == Debiased(positive_prior=0.1)
     assert SimilarityQuantile() == SimilarityQuantile(quantile=0.1)
     assert AdaptiveSampler().near_negatives
+
+
+EARLIER = """
+[encoder]
+kind = "gcn"
+dimension = 8
+layers = 1
+final_activation = false
+readout = "center"
+dropout = 0.0
+feature_mask = 0.2
+propagation = 0
+teleport = 0.1
+
+[sampling]
+strategy = "adaptive"
+collision = true
+dpp = true
+weights = true
+near_negatives = true
+
+[sampling.class_collision]
+alpha = 1.5
+hops = 1
+neighbours = 4
+mixup = 4
+evidence = "consensus"
+clusterings = 20
+hidden = 0
+steps = 5
+learning_rate = 4.0
+
+[sampling.diversity]
+law = "shared"
+kernel = "gaussian"
+bandwidth = "none"
+size = "none"
+draws = 4
+
+[sampling.weighting]
+temperature = 2.0
+form = "softplus"
+
+[sampling.rivals]
+share = 0.5
+concentration = 0.5
+positive_prior = 0.1
+quantile = 0.1
+"""
+"""What a run was given when the settings of all strategies stood side by side."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "sampling"),
+    [
+        ({}, AdaptiveSampler()),
+        ({"neighbours = 4": "neighbours = 7"}, AdaptiveSampler(class_collision=CollisionSettings(neighbors=7))),
+        ({"dpp = true": "dpp = false", "share = 0.5": "share = 0.9"}, AdaptiveSampler(dpp=False)),
+        ({'"adaptive"': '"hard"', "concentration = 0.5": "concentration = 0.9"}, Hard(concentration=0.9)),
+        ({'"adaptive"': '"hard"', "dpp = true": "dpp = false"}, Hard()),
+        ({'"adaptive"': '"uniform"', "share = 0.5": "share = 0.3"}, Uniform(share=0.3)),
+        ({'"adaptive"': '"debiased"', "positive_prior = 0.1": "positive_prior = 0.2"}, Debiased(positive_prior=0.2)),
+        ({'"adaptive"': '"quantile"', "quantile = 0.1": "quantile = 0.2"}, SimilarityQuantile(quantile=0.2)),
+        ({'"adaptive"': '"all"'}, AllInBatch()),
+    ],
+)
+@pytest.mark.parametrize("encoder", [GCNSettings(dimension=8), GATSettings(dimension=8)])
+def test_settings_of_an_earlier_version_are_still_read(
+    changes: dict[str, str], sampling: Strategy, encoder: EncoderSettings, tmp_path: Path
+) -> None:
+    text = EARLIER.replace('"gcn"', f'"{encoder.name}"')
+    for old, new in changes.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    found = config.load_toml(Settings, path)
+    assert found == Settings(encoder=encoder, sampling=sampling)
+    path.write_text(config.to_toml(found))
+    assert config.load_toml(Settings, path) == found
+    assert "rivals" not in path.read_text()
+    assert "neighbours" not in path.read_text()
+
+
+def test_an_earlier_run_with_a_class_of_ones_own_still_opens(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(EARLIER.replace('"adaptive"', '"mine:Own"'))
+    found = config.load_toml(Settings, path)
+    assert isinstance(found.sampling, config.Unloaded)
+    assert found.sampling.name == "mine:Own"
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"strategy": "hard", "rivals": 3}, "unknown key 'sampling.rivals'"),
+        ({"strategy": 3, "rivals": {}}, "'sampling.strategy' must be text, not 3"),
+        ({"strategy": "hrad", "rivals": {}}, "unknown strategy 'hrad'; did you mean 'hard'"),
+        ({"strategy": "hard", "rivals": {"concentration": -1.0}}, r"\[sampling\] concentration is -1"),
+        ({"strategy": "hard", "alpha": 1.0}, "unknown key 'sampling.alpha'"),
+        ({"alpha": 1.0}, "did you mean 'sampling.class_collision.alpha'"),
+        ({"strategy": "uniform", "shrae": 0.3}, "did you mean 'sampling.share'"),
+    ],
+)
+def test_what_no_version_wrote_is_refused(section: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=f"^c.toml: .*{message}"):
+        config.from_mapping(Settings, {"sampling": section}, "c.toml")
+
+
+def test_a_strategy_named_anew_drops_what_was_set_for_the_one_before() -> None:
+    before = config.override(Settings(), ["sampling.dpp=false", "sampling.class_collision.alpha=2"])
+    after = config.override(before, ["sampling.strategy=uniform", "sampling.share=0.3"])
+    assert after == Settings(sampling=Uniform(share=0.3))
+    assert config.override(after, ["sampling.strategy=adaptive"]) == Settings()
+    assert config.override(before, ["sampling.strategy=adaptive"]) == before
+    assert config.override(before, ["sampling={strategy='uniform', share=0.3}"]) == after

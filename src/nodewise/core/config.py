@@ -110,7 +110,11 @@ def from_mapping(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
 
     `source` names the file and begins every error message. Texts become `FileText`.
     """
-    return _build(cls, _from_file(mapping), source)
+    try:
+        marked = _from_file(mapping)
+    except RecursionError:
+        raise InputError(f"{source}: sections are nested too deep to be settings") from None
+    return _build(cls, marked, source)
 
 
 def _build(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:

@@ -1,0 +1,182 @@
+"""Somebody adds a part with one class, outside the package, and uses it as if it had come along."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nodewise import NodeEmbedder, read_graph
+from nodewise.cli.main import main
+from nodewise.core.errors import InputError
+from nodewise.vectors.embeddings import read_embeddings
+from tests.journeys.golden import write_ring
+
+STRATEGY = """
+from nodewise import PairSets, Strategy
+
+class Distant(Strategy):
+    share: float = 0.5
+
+    def choose(self, candidates):
+        scores = candidates.scores
+        return PairSets(scores <= scores.quantile(self.share, -1, keepdim=True), statistics={"share": self.share})
+"""
+
+ENCODER = """
+import torch
+from nodewise import Encoder, EncoderSettings
+
+class MeansSettings(EncoderSettings):
+    hops: int = 1
+
+    def build(self, num_features, seeds):
+        return Means(num_features, self, seeds)
+
+class Means(Encoder):
+    def __init__(self, num_features, settings, seeds):
+        super().__init__()
+        self.hops = settings.hops
+        start = [torch.randn(num_features, settings.dimension, generator=torch.Generator().manual_seed(int(seed)))
+                 for seed in seeds]
+        self.weight = torch.nn.Parameter(torch.stack(start))
+
+    def subgraphs(self, features, views, noise=None):
+        hidden = features.rows_times(views.nodes, self.weight)
+        for _ in range(self.hops):
+            hidden = views.adjacency @ hidden
+        return hidden[..., 0, :]
+
+    def weights_of(self, run):
+        return [self.weight.detach()[run]]
+
+    @torch.no_grad()
+    def graph(self, features, topology):
+        adjacency, runs = topology.normalised_adjacency(), []
+        for weight in self.weight:
+            hidden = features.times(weight)
+            for _ in range(self.hops):
+                hidden = adjacency @ hidden
+            runs.append(hidden)
+        return torch.stack(runs)
+"""
+
+GRAPH = ("edges.csv", "--features", "nodes.csv")
+SMALL = ("--set", "training.steps=3", "--set", "training.batch_size=16", "--quiet")
+AS_KEYWORDS = {"steps": 3, "batch_size": 16, "device": "cpu"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder with a graph and two modules; the interpreter forgets them afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    Path("strategy_nodewise_test.py").write_text(STRATEGY)
+    Path("encoder_nodewise_test.py").write_text(ENCODER)
+    write_ring()
+    yield tmp_path
+    forget()
+
+
+def forget() -> None:
+    """Be as an interpreter that has not seen the modules."""
+    for name in ("strategy_nodewise_test", "encoder_nodewise_test"):
+        sys.modules.pop(name, None)
+
+
+def embed(run: str, *assignments: str, config: str | None = None) -> np.ndarray:
+    options = [text for assignment in assignments for text in ("--set", assignment)]
+    files = ("--config", config) if config else ()
+    assert main(["embed", *GRAPH, "-o", run, *files, *SMALL, *options]) == 0
+    return read_embeddings(Path(run) / "embeddings.parquet").vectors
+
+
+def section(run: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads((Path(run) / "config.toml").read_text())[name]
+    return found
+
+
+def graph() -> Any:
+    return read_graph("edges.csv", features="nodes.csv")
+
+
+def test_a_strategy(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "strategy_nodewise_test:Distant"
+    vectors = embed("run", f"sampling.strategy={name}", "sampling.share=0.3", "encoder.dimension=8")
+    assert section("run", "sampling") == {"strategy": name, "share": 0.3}
+    first = json.loads((folder / "run" / "metrics.jsonl").read_text().splitlines()[0])
+    assert first["share"] == pytest.approx(0.3)
+    assert 3 <= first["negatives"] <= 6, "of 16 in a batch"
+    other = embed("other", f"sampling.strategy={name}", "sampling.share=0.9", "encoder.dimension=8")
+    assert not np.allclose(vectors, other), "its setting is heard"
+
+    # The same as an object, alone and among the settings.
+    distant = import_module("strategy_nodewise_test").Distant
+    model = NodeEmbedder(strategy=distant(share=0.3), dimension=8, **AS_KEYWORDS).fit(graph())
+    assert np.allclose(model.embeddings_.vectors, vectors, atol=1e-5)
+    model = NodeEmbedder(strategy=name, share=0.3, dimension=8, **AS_KEYWORDS).fit(graph())
+    assert np.allclose(model.embeddings_.vectors, vectors, atol=1e-5)
+
+    # Where the class is not at hand the run is, and it says what is missing when it is to be trained again.
+    forget()
+    assert main(["transform", "run", *GRAPH, "-o", "again.parquet", "--quiet"]) == 0
+    assert np.allclose(read_embeddings("again.parquet").vectors, vectors, atol=1e-5)
+    assert main(["neighbors", "run", "--node", "paper_0", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["embed", *GRAPH, "--config", "run/config.toml", "-o", "third", "--quiet"]) == 2
+    assert f"the strategy '{name}' would load code" in capsys.readouterr().err
+    assert "strategy_nodewise_test" not in sys.modules
+    again = embed("third", f"sampling.strategy={name}", config="run/config.toml")
+    assert section("third", "sampling") == {"strategy": name, "share": 0.3}
+    assert np.allclose(again, vectors, atol=1e-5)
+
+
+def test_an_encoder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "encoder_nodewise_test:MeansSettings"
+    vectors = embed("run", f"encoder.kind={name}", "encoder.hops=2", "encoder.dimension=8")
+    assert vectors.shape == (40, 8)
+    assert section("run", "encoder") == {"kind": name, "dimension": 8, "feature_mask": 0.2, "hops": 2}
+    assert not np.allclose(vectors, embed("other", f"encoder.kind={name}", "encoder.hops=1", "encoder.dimension=8"))
+
+    settings = import_module("encoder_nodewise_test").MeansSettings
+    model = NodeEmbedder(encoder=settings(hops=2, dimension=8), **AS_KEYWORDS).fit(graph())
+    assert np.allclose(model.embeddings_.vectors, vectors, atol=1e-5)
+    assert np.allclose(model.transform(graph()).vectors, vectors, atol=1e-5)
+
+    # Vectors can be looked at without the class; new ones it alone can make.
+    forget()
+    assert main(["neighbors", "run", "--node", "paper_0", "--quiet"]) == 0
+    with pytest.raises(InputError, match=f"the encoder '{name}' would load code"):
+        NodeEmbedder.load("run")
+    capsys.readouterr()
+    assert main(["transform", "run", *GRAPH, "-o", "again.parquet", "--quiet"]) == 2
+    assert f"the encoder '{name}' would load code" in capsys.readouterr().err
+    assert "encoder_nodewise_test" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("assignments", "said"),
+    [
+        (("sampling.strategy=strategy_nodewise_test:Distant", "sampling.shrae=1"), "did you mean 'sampling.share'"),
+        (("sampling.strategy=strategy_nodewise_test:Distnat",), "did you mean 'Distant'"),
+        (("sampling.strategy=encoder_nodewise_test:Means",), "not a class derived from nodewise.sampling.strategy"),
+        (("encoder.kind=encoder_nodewise_test:MeansSettings", "encoder.layers=2"), "unknown key 'encoder.layers'"),
+        (("encoder.kind=encoder_nodewise_test:MeansSettings", "encoder.dimension=0"), "encoder.dimension is 0"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(
+    folder: Path, assignments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [text for assignment in assignments for text in ("--set", assignment)]
+    assert main(["embed", *GRAPH, "-o", "run", *SMALL, *options]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not Path("run").exists()
