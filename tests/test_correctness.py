@@ -20,6 +20,7 @@ from nodewise.tune.space import PLAIN
 
 SEEDS = [0, 1, 2]
 SMALL = (
+    "encoder.kind=gcn",
     "encoder.layers=2",
     "encoder.dimension=64",
     "encoder.feature_mask=0.0",

@@ -29,7 +29,7 @@ def test_values_that_make_no_sense_are_refused_by_name(name: str, value: float) 
 
 
 def test_the_encoders_that_come_along() -> None:
-    assert ENCODERS.names() == ("gat", "gcn", "gin", "sage")
+    assert {"gat", "gcn", "gin", "sage"} <= set(ENCODERS.names())
     assert all(ENCODERS[name].name == name for name in ENCODERS.names())
 
 

@@ -19,7 +19,7 @@ SEEDS = torch.tensor([3, 4])
 
 
 def settings(*changes: str) -> Settings:
-    small = ("encoder.layers=2", "encoder.dimension=6", "views.length=5", "embedding.walks=3")
+    small = ("encoder.kind=gcn", "encoder.layers=2", "encoder.dimension=6", "views.length=5", "embedding.walks=3")
     plain = ("embedding.propagation=0", "embedding.length=none")
     return config.override(Settings(), [*small, *plain, *changes])
 

@@ -29,8 +29,14 @@ def settings(*changes: str) -> Settings:
     "changes",
     [
         ("embedding.propagation=4",),
-        ("encoder.layers=3", "encoder.final_activation=true", "embedding.propagation=0"),
-        ("encoder.layers=2", "encoder.propagation=2", "embedding.propagation=1", "embedding.length=0.5"),
+        ("encoder.kind=gcn", "encoder.layers=3", "encoder.final_activation=true", "embedding.propagation=0"),
+        (
+            "encoder.kind=gcn",
+            "encoder.layers=2",
+            "encoder.propagation=2",
+            "embedding.propagation=1",
+            "embedding.length=0.5",
+        ),
         ("embedding.mode=walks",),
         ("embedding.mode=walks", "embedding.length=0.5"),
         ("encoder.kind=sage", "encoder.layers=2"),
@@ -60,7 +66,7 @@ def test_the_cost_is_that_of_what_the_nodes_see(monkeypatch: pytest.MonkeyPatch)
         ring = Graph.from_edges(np.arange(size), (np.arange(size) + 1) % size, features=np.ones((size, 7), np.float32))
         features, times = Features(ring), Features.rows_times
         monkeypatch.setattr(Features, "rows_times", lambda s, n, w, t=times: read.append(n.numel()) or t(s, n, w))
-        chosen = settings("embedding.propagation=4")
+        chosen = settings("encoder.kind=gcn", "embedding.propagation=4")
         model = chosen.encoder.build(7, SEEDS)
         embed_some(model, features, Topology.of(ring), chosen, SEEDS, torch.tensor([20, 60]))
         monkeypatch.undo()

@@ -20,10 +20,16 @@ from nodewise.store.open import open_store
 from nodewise.views.topology import Topology
 
 SETTINGS = [
-    ("encoder.layers=1", "embedding.propagation=0"),
-    ("encoder.layers=1", "embedding.propagation=4"),
-    ("encoder.layers=3", "encoder.final_activation=true", "embedding.propagation=1"),
-    ("encoder.layers=2", "encoder.propagation=3", "encoder.teleport=0.3", "embedding.propagation=2"),
+    ("encoder.kind=gcn", "encoder.layers=1", "embedding.propagation=0"),
+    ("encoder.kind=gcn", "encoder.layers=1", "embedding.propagation=4"),
+    ("encoder.kind=gcn", "encoder.layers=3", "encoder.final_activation=true", "embedding.propagation=1"),
+    (
+        "encoder.kind=gcn",
+        "encoder.layers=2",
+        "encoder.propagation=3",
+        "encoder.teleport=0.3",
+        "embedding.propagation=2",
+    ),
 ]
 
 
@@ -83,7 +89,7 @@ def test_no_buffer_is_written_while_it_is_needed() -> None:
 
 
 def test_steps_are_told_of_and_rows_that_are_done_left_out() -> None:
-    chosen, graph = settings("embedding.propagation=1"), random_graph(20, 30)
+    chosen, graph = settings("encoder.kind=gcn", "embedding.propagation=1"), random_graph(20, 30)
     buffers, told = MemoryBuffers(20, 6, torch.device("cpu")), []
 
     def step(name: str, rows: int, work: object) -> None:

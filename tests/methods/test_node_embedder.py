@@ -23,6 +23,7 @@ from nodewise.vectors.embeddings import Embeddings
 MODES = ("graph", "walks")
 SMALL = (
     "views.length=6",
+    "encoder.kind=gcn",
     "encoder.layers=2",
     "encoder.dimension=8",
     "sampling.class_collision.clusterings=3",

@@ -67,5 +67,5 @@ def test_the_whole_config_of_an_earlier_run_is_still_read() -> None:
 
 def test_only_the_papers_strategy_has_parts_to_switch() -> None:
     assert Settings().adaptive is not None
-    with pytest.raises(InputError, match="sampling.strategy is 'uniform'; only 'adaptive' has parts to switch off"):
+    with pytest.raises(InputError, match=r"sampling\.strategy is 'uniform'; only 'adaptive' has parts to switch off"):
         _ = config.override(Settings(), ["sampling.strategy=uniform"]).adaptive

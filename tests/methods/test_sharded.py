@@ -60,7 +60,7 @@ def in_memory(graph: Graph, chosen: Settings) -> np.ndarray:
     "changes",
     [
         (),
-        ("encoder.layers=2", "embedding.length=0.5"),
+        ("encoder.kind=gcn", "encoder.layers=2", "embedding.length=0.5"),
         ("embedding.mode=walks",),
         ("encoder.kind=gin",),
     ],

@@ -213,7 +213,7 @@ BAD = {
     "negative weight": ({"e.csv": text("a,b,1\nb,c,-1\n")}, "line 2, 'column 3': an edge with weight -1.0"),
     "truncated gzip": (
         {"e.csv": text(gzip.compress(os.urandom(999).hex().encode())[:-99])},
-        "truncated gzip",
+        "truncated compressed",
     ),
     "truncated Parquet": ({"e.csv": cut(table(a=[1], b=[2]), 20)}, "not a readable Parquet file"),
     "float ids": ({"e.csv": table(a=[1.0], b=[2.0])}, "'a' is of type double"),

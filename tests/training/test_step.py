@@ -27,6 +27,7 @@ SMALL = config.override(
     LearnerSettings(),
     [
         "views.length=6",
+        "encoder.kind=gcn",
         "encoder.layers=2",
         "encoder.dimension=8",
         "encoder.dropout=0.3",
@@ -229,7 +230,7 @@ def test_lanes_change_nothing_whoever_is_late(
 
 
 def test_an_encoder_of_another_kind_takes_the_same_step() -> None:
-    changes = ("encoder.kind=gat", "loss.score=dot")
+    changes = ("encoder.kind=gat", "encoder.layers=2", "encoder.dimension=8", "encoder.dropout=0.3", "loss.score=dot")
     losses, weights = take(learner(*changes), 2)
     alone_losses, alone_weights = take(learner(*changes, seeds=SEEDS[1:2]), 2)
     assert torch.allclose(losses[1][1], alone_losses[1][0], atol=1e-5)

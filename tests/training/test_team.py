@@ -48,7 +48,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "hard": ("sampling.strategy=hard",),
     "debiased": ("sampling.strategy=debiased",),
     "quantile": ("sampling.strategy=quantile",),
-    "gat": ("encoder.kind=gat",),
+    "gat": ("encoder.kind=gat", "encoder.layers=2", "encoder.dimension=8", "encoder.dropout=0.3"),
 }
 """Of "uniform" some queries have no negatives, and not as many on every rank."""
 

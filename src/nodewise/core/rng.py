@@ -14,6 +14,7 @@ does identically on every device. It is a statistical generator, not a cryptogra
 from __future__ import annotations
 
 import hashlib
+import math
 from numbers import Integral
 from typing import overload
 
@@ -115,6 +116,12 @@ def uniform(key: int | Tensor, *indices: Tensor) -> Tensor:
 def uniform64(key: int | Tensor, *indices: Tensor) -> Tensor:
     """Return float64 numbers in [0, 1), multiples of 2^-53, one per combination of `indices`."""
     return _shift_right(bits(key, *indices), 11).to(torch.float64) * 2.0**-53
+
+
+def normal(key: int | Tensor, *indices: Tensor) -> Tensor:
+    """Return float32 numbers of the standard normal distribution, one per combination of `indices` (Box & Muller)."""
+    first, second = (uniform64(fold(key, part), *indices) for part in (0, 1))
+    return ((-2 * torch.log1p(-first)).sqrt() * torch.cos(2 * math.pi * second)).to(torch.float32)
 
 
 def below(bound: int | Tensor, key: int | Tensor, *indices: Tensor) -> Tensor:

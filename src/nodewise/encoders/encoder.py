@@ -13,8 +13,9 @@ from nodewise.core.config import MOST_DIMENSIONS, MOST_LAYERS, Part, check_range
 from nodewise.core.errors import InputError
 from nodewise.core.registry import Registry
 from nodewise.encoders.features import Features
-from nodewise.views.subgraphs import Subgraphs
+from nodewise.views.subgraphs import Subgraphs, induced_subgraphs
 from nodewise.views.topology import Topology
+from nodewise.views.walks import ViewSettings, random_walks
 
 
 class Encoder(nn.Module, ABC):
@@ -25,6 +26,26 @@ class Encoder(nn.Module, ABC):
 
     def start(self, features: Features, topology: Topology, seeds: Tensor) -> None:
         """Set the weights that training begins with, where they depend on the graph; called once, before training."""
+
+    def views(
+        self,
+        features: Features,
+        topology: Topology,
+        starts: Tensor,
+        chosen: ViewSettings,
+        key: Tensor,
+        noise: Tensor | None = None,
+    ) -> Tensor:
+        """Embed one random view of each start (S, B) -> (S, B, d): walk, induced subgraph, readout (Algorithm 1).
+
+        `key` names the draw of the walks, `noise` those of dropout and masks, if any.
+        """
+        walks = random_walks(topology, starts, chosen.length, key, restart=chosen.restart, lazy=chosen.lazy)
+        return self.subgraphs(features, induced_subgraphs(topology, walks), noise)
+
+    def finish(self, rows: Tensor) -> Tensor:
+        """Return the vectors (..., d) of nodes from what the last pass over the graph leaves of them."""
+        return rows
 
     @abstractmethod
     def subgraphs(self, features: Features, views: Subgraphs, noise: int | Tensor | None = None) -> Tensor:
@@ -52,13 +73,13 @@ class Pass(NamedTuple):
     Attributes:
         weight: (rows, columns) to multiply by, Z <- Z W, a node at a time; else neighbors are mixed, Z <- A Z.
         rectified: whether max(0, .) follows.
-        teleport: a of a smoothing step, Z <- (1 - a) A Z + a Z_0; None in others.
+        teleport: a of a smoothing step, Z <- (1 - a) A Z + a Z_0, one or of each column; None in others.
         origin: whether the Z that comes in is the Z_0 of this and the following smoothing steps.
     """
 
     weight: Tensor | None = None
     rectified: bool = False
-    teleport: float | None = None
+    teleport: float | Tensor | None = None
     origin: bool = False
 
     def combine(self, mixed: Tensor, origin: Tensor | None) -> Tensor:
@@ -70,7 +91,7 @@ class Pass(NamedTuple):
         return (1 - self.teleport) * mixed + self.teleport * origin
 
 
-def smoothing_passes(steps: int, teleport: float) -> list[Pass]:
+def smoothing_passes(steps: int, teleport: float | Tensor) -> list[Pass]:
     """Return the passes of so many steps of personalised-PageRank smoothing."""
     return [Pass(teleport=teleport, origin=step == 0) for step in range(steps)]
 

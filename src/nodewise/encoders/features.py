@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from nodewise.encoders.preparation import Preparation
 from nodewise.graph.graph import Graph
 from nodewise.views.topology import csr_of, csr_tensor, sparse_product
 
@@ -23,21 +24,42 @@ _ONE_IN = 8
 
 
 class Features:
-    """The feature matrix X (N, F), dense or sparse, on one device."""
+    """The feature matrix X (N, F), dense or sparse, on one device, prepared as a run's settings or a run itself say."""
 
-    def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self, graph: Graph, device: torch.device | str = "cpu", preparation: Preparation | None = None
+    ) -> None:
         self.shape = graph.features.shape
         self.device = torch.device(device)
+        self.preparation = preparation
         self._host: Any = graph.features
-        self._sparse: bool = sp.issparse(self._host)
+        self._sparse: bool = sp.issparse(self._host) and (preparation is None or preparation.shift is None)
+        if preparation is not None and self.shape[0] <= _CHUNK:
+            self._host, preparation = preparation.apply(self._host), None
+        self._pending = preparation  # what is left to do to rows that are read from the host
         # A large matrix stays on the host, and each step brings the rows it needs; a GPU may hold a dense one whole.
         small = self.shape[0] <= _CHUNK or (not self._sparse and 4 * self._host.size <= _room(self.device))
-        self._whole: tuple[Tensor, Tensor | None] | None = self._tensors(self._host) if small else None
+        self._whole: tuple[Tensor, Tensor | None] | None = self._tensors(self._read(slice(None))) if small else None
 
     @property
     def on_device(self) -> bool:
         """Whether the whole matrix is on the device, so that a step reads nothing from the host."""
         return self._whole is not None
+
+    def _read(self, rows: slice | np.ndarray) -> Any:
+        """Return some rows from the host, prepared."""
+        return self._host[rows] if self._pending is None else self._pending.apply(self._host[rows])
+
+    def sample(self, most: int) -> Features:
+        """Return these features, or those of `most` nodes drawn at random where there are more."""
+        if self.shape[0] <= most:
+            return self
+        rows = np.sort(np.random.default_rng(0).choice(self.shape[0], most, replace=False))
+        part = object.__new__(Features)
+        part.shape, part.device, part.preparation = (most, self.shape[1]), self.device, self.preparation
+        part._host, part._sparse, part._pending = self._read(rows), self._sparse, None
+        part._whole = part._tensors(part._host)
+        return part
 
     def _tensors(self, matrix: Any) -> tuple[Tensor, Tensor | None]:
         if self._sparse:
@@ -61,7 +83,7 @@ class Features:
             return matrix.T @ right if transposed is None else transposed @ right
         total = torch.zeros(self.shape[1], right.shape[1], device=self.device)
         for start, end in self._blocks():
-            matrix, transposed = self._tensors(self._host[start:end])
+            matrix, transposed = self._tensors(self._read(slice(start, end)))
             total += (matrix.T if transposed is None else transposed) @ right[start:end]
         return total
 
@@ -76,7 +98,7 @@ class Features:
             return torch.log((1 + self.shape[0]) / (1 + counts)) + 1
         present = np.zeros(self.shape[1], np.int64)
         for start, end in self._blocks():
-            rows = self._host[start:end]
+            rows = self._read(slice(start, end))
             present += (rows != 0).getnnz(0) if self._sparse else np.count_nonzero(rows, 0)
         return torch.as_tensor(np.log((1 + self.shape[0]) / (1 + present)) + 1, dtype=torch.float32).to(self.device)
 
@@ -92,13 +114,13 @@ class Features:
         squares = column_scale.square().cpu().numpy()
         lengths = np.empty((self.shape[0], *squares.shape[1:]), np.float32)
         for start, end in self._blocks():
-            rows = self._host[start:end].astype(np.float32, copy=False)
+            rows = self._read(slice(start, end)).astype(np.float32, copy=False)
             lengths[start:end] = np.sqrt((rows.power(2) if self._sparse else np.square(rows)) @ squares)
         return torch.as_tensor(lengths).to(self.device)
 
     def _rows_of(self, start: int, end: int) -> tuple[Tensor, Tensor | None]:
         """Return some rows as they are for a product without gradient, which needs no transpose."""
-        rows = self._host[start:end]
+        rows = self._read(slice(start, end))
         return (csr_of(rows, self.device), None) if self._sparse else self._tensors(rows)
 
     def rows_times(self, nodes: Tensor, weight: Tensor) -> Tensor:
@@ -122,7 +144,7 @@ class Features:
             rows, parts = nodes, self._whole
         else:
             distinct, rows = torch.unique(nodes, return_inverse=True)
-            parts = self._tensors(self._host[distinct.cpu().numpy()])
+            parts = self._tensors(self._read(distinct.cpu().numpy()))
         product = _times(parts, flat).view(-1, width)
         run = torch.arange(runs, device=nodes.device).view(-1, *[1] * (nodes.dim() - 1))
         return product.index_select(0, (rows * runs + run).flatten()).view(*nodes.shape, width)
@@ -131,7 +153,7 @@ class Features:
         """Return the dense rows of X for nodes (n,): (n, F)."""
         if self._whole is not None and self._whole[1] is None:
             return self._whole[0][nodes]
-        rows: Any = self._host[nodes.cpu().numpy()]
+        rows: Any = self._read(nodes.cpu().numpy())
         return torch.as_tensor(rows.toarray() if self._sparse else rows).to(self.device, torch.float32)
 
     def times(self, weight: Tensor) -> Tensor:

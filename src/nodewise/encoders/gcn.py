@@ -37,7 +37,7 @@ def xavier(seeds: Tensor, purpose: str, rows: int, columns: int) -> Tensor:
     return ((2 * unit - 1) * math.sqrt(6 / (rows + columns))).view(-1, rows, columns)
 
 
-def smooth(adjacency: Tensor, embeddings: Tensor, steps: int, teleport: float) -> Tensor:
+def smooth(adjacency: Tensor, embeddings: Tensor, steps: int, teleport: float | Tensor) -> Tensor:
     """Return Z_T of Z_t = (1 - a) A Z_{t-1} + a Z_0 with Z_0 the embeddings (Klicpera et al. 2019)."""
     smoothed = embeddings
     for _ in range(steps):

@@ -52,7 +52,7 @@ class FeatureSettings:
 
     def fit(self, graph: Graph) -> Preparation | None:
         """Return what suits the features of a graph; None where they stay as they are."""
-        scaling = cast(Scaling, suited(graph) if self.scaling == "auto" else self.scaling)
+        scaling: Scaling = suited(graph) if self.scaling == "auto" else self.scaling
         unit_rows = self.unit_rows and not graph.structural
         if scaling == "none":
             return Preparation(scaling, np.ones(graph.num_features, np.float32), None, unit_rows) if unit_rows else None
@@ -81,10 +81,16 @@ class Preparation:
 
     def apply(self, rows: Any) -> Any:
         """Return prepared rows: dense stays dense, sparse stays sparse unless a shift makes it dense."""
-        if sp.issparse(rows):
+        if isinstance(rows, sp.csr_matrix | sp.csr_array):
             if self.shift is None:
-                scaled = sp.csr_matrix(rows.multiply(self.scale), dtype=np.float32)
-                return sp.diags(self._row_scale(np.sqrt(scaled.multiply(scaled).sum(1)).A1)) @ scaled
+                scaled: Any = sp.csr_matrix(rows, dtype=np.float32, copy=True)
+                scaled.data *= self.scale[scaled.indices]
+                lengths = np.sqrt(
+                    np.add.reduceat(np.append(scaled.data, 0).astype(np.float64) ** 2, scaled.indptr[:-1])
+                )
+                lengths[np.diff(scaled.indptr) == 0] = 0
+                scaled.data *= np.repeat(self._row_scale(lengths), np.diff(scaled.indptr))
+                return scaled
             rows = rows.toarray()
         dense = np.asarray(rows, np.float32)
         dense = (dense - self.shift if self.shift is not None else dense) * self.scale
@@ -93,7 +99,8 @@ class Preparation:
     def _row_scale(self, lengths: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         if not self.unit_rows:
             return np.ones(len(lengths), np.float32)
-        return np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0).astype(np.float32)
+        scale = np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+        return np.asarray(scale, np.float32)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return what a run keeps of it, beside `facts`."""
@@ -122,7 +129,8 @@ def suited(graph: Graph) -> Scaling:
     if graph.structural:
         return "none"
     features: Any = graph.features
-    stored = features.nnz if sp.issparse(features) else sum(np.count_nonzero(rows) for rows in _blocks(features))
+    sparse = not isinstance(features, np.ndarray)
+    stored = features.nnz if sparse else sum(np.count_nonzero(rows) for rows in _blocks(features))
     words = stored <= _MOSTLY_ZERO * features.shape[0] * features.shape[1]
     return "tfidf" if words and not features.min() < 0 else "standard"
 
@@ -140,7 +148,7 @@ def _idf(graph: Graph, strength: float) -> npt.NDArray[np.float32]:
         )
     present = np.zeros(features.shape[1], np.int64)
     for rows in _blocks(features):
-        present += (rows != 0).getnnz(0) if sp.issparse(rows) else np.count_nonzero(rows, 0)
+        present += np.count_nonzero(rows, 0) if isinstance(rows, np.ndarray) else rows.astype(bool).getnnz(0)
     return np.asarray((np.log((1 + graph.num_nodes) / (1 + present)) + 1) ** strength, np.float32)
 
 
@@ -151,6 +159,6 @@ def _moments(graph: Graph) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.floa
     mean = total / graph.num_nodes
     squares = np.zeros_like(mean)
     for rows in _blocks(features):
-        dense = rows.toarray() if sp.issparse(rows) else np.asarray(rows, np.float64)
+        dense = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), np.float64)
         squares += np.square(dense - mean).sum(0)
     return mean, np.sqrt(squares / graph.num_nodes)

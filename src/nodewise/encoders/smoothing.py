@@ -20,7 +20,6 @@ Differs from the paper: the encoder has no second layer and no activation, and e
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -110,11 +109,17 @@ class Smoothing(Encoder):
             self.weight[run] = torch.cat(blocks, dim=-1)
 
     def views(
-        self, features: Features, topology: Topology, starts: Tensor, chosen: ViewSettings, key: Tensor, noise: Tensor | None
+        self,
+        features: Features,
+        topology: Topology,
+        starts: Tensor,
+        chosen: ViewSettings,
+        key: Tensor,
+        noise: Tensor | None = None,
     ) -> Tensor:
         """Embed a walk from every start (S, B), restarting by each block's teleport: (S, B, d)."""
         parts, weight = [], self._masked(noise)
-        for number, block in enumerate(weight.split(self.settings.sizes, dim=-1)):
+        for number, block in enumerate(torch.split(weight, self.settings.sizes, dim=-1)):
             restart = self.settings.teleports[number]
             if restart == 1:
                 walks = starts.unsqueeze(-1)
@@ -130,7 +135,7 @@ class Smoothing(Encoder):
         first = torch.zeros(*views.mask.shape, 1, device=views.mask.device)
         first[..., 0, :] = 1.0
         for teleport, block in zip(
-            self.settings.teleports, self._masked(noise).split(self.settings.sizes, dim=-1), strict=True
+            self.settings.teleports, torch.split(self._masked(noise), self.settings.sizes, dim=-1), strict=True
         ):
             row = smooth(views.adjacency, first, self.settings.propagation, teleport).transpose(-1, -2)
             parts.append((row @ features.rows_times(views.nodes, block)).squeeze(-2))
@@ -141,7 +146,9 @@ class Smoothing(Encoder):
         sizes = self.settings.sizes
         if len(sizes) == 1:
             return rows
-        return torch.cat([normalize(block, dim=-1) for block in rows.split(sizes, dim=-1)], dim=-1) / math.sqrt(len(sizes))
+        return torch.cat([normalize(block, dim=-1) for block in torch.split(rows, sizes, dim=-1)], dim=-1) / math.sqrt(
+            len(sizes)
+        )
 
     def weights_of(self, run: int) -> list[Tensor]:
         """Return one run's weight, as a view."""
@@ -197,10 +204,12 @@ def leading_directions(features: Features, count: int) -> Tensor:
     turned = turned.flip(1)[:, kept][:, :count].to(basis.device, torch.float32)
     if not turned.shape[1]:
         raise InputError("all features are zero after their preparation; leave them out, or set features.scaling=none")
-    return basis @ turned
+    directions: Tensor = basis @ turned
+    return directions
 
 
 def _rotation(key: Tensor, rows: int, columns: int, device: torch.device) -> Tensor:
     """Return random orthonormal rows (rows, columns), rows <= columns."""
     normal = rng.normal(key.to("cpu") if isinstance(key, Tensor) else key, torch.arange(rows * columns))
-    return torch.linalg.qr(normal.view(rows, columns).double().T)[0].T.to(device, torch.float32)
+    turned: Tensor = torch.linalg.qr(normal.view(rows, columns).double().T)[0].T
+    return turned.to(device, torch.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -46,9 +46,9 @@ def check_contents(graph: Graph, source: str) -> None:
     """
     _check_edges(graph, source)
     if not graph.structural:
-        features: Any = graph.features
-        cells: Any = features.data[:, None] if sp.issparse(features) else features  # type: ignore[attr-defined]
-        what = "entry" if sp.issparse(features) else "row"
+        sparse, features = sp.issparse(graph.features), cast(Any, graph.features)
+        what = "entry" if sparse else "row"
+        cells = features.data[:, None] if sparse else features
         check_finite(cells, lambda row: f"{source}: {what} {row + 1} of the features")
     if not _distinct(graph.ids):
         raise InputError(f"{source}: an id belongs to several nodes; {_AGAIN}")

@@ -16,9 +16,7 @@ from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.methods.layerwise import Buffers, Step, at_once, choose_buffers, chunks, program, run_passes
 from nodewise.methods.settings import Settings
-from nodewise.views.subgraphs import induced_subgraphs
 from nodewise.views.topology import Topology
-from nodewise.views.walks import random_walks
 
 _CHUNK = 4096
 _SMOOTHED_ENTRIES = 1 << 24
@@ -92,7 +90,7 @@ def embedded_rows(
     passes = program(encoder, run, settings) if chosen.mode == "graph" else None
     if passes is not None:
         for start, rows in run_passes(passes, features, topology, buffers, step, done):
-            yield start, of_length(rows, chosen.length)
+            yield start, of_length(encoder.finish(rows), chosen.length)
     else:
         for start, end in chunks(topology.num_nodes):
             if start in done:
@@ -113,9 +111,7 @@ def embed_by_walks(
         total = torch.zeros((), device=topology.device)
         for number in range(settings.embedding.walks):
             key = rng.key(seeds, "walk.embedding", number).unsqueeze(-1)
-            views = settings.views
-            walks = random_walks(topology, starts, views.length, key, restart=views.restart, lazy=views.lazy)
-            total = total + encoder.subgraphs(features, induced_subgraphs(topology, walks))
+            total = total + encoder.views(features, topology, starts, settings.views, key)
         parts.append(total / settings.embedding.walks)
     vectors = torch.cat(parts, dim=1)
     return of_length(vectors, settings.embedding.length)
@@ -130,7 +126,7 @@ def _embed_whole(encoder: Encoder, features: Features, topology: Topology, setti
     chosen, vectors = settings.embedding, encoder.graph(features, topology)
     if chosen.propagation:
         _smooth_columns(vectors, topology, chosen.propagation, chosen.teleport)
-    return of_length(vectors, chosen.length)
+    return of_length(encoder.finish(vectors), chosen.length)
 
 
 def _smooth_columns(vectors: Tensor, topology: Topology, steps: int, teleport: float) -> None:

@@ -46,7 +46,7 @@ def embed_some(
     vectors = _run(passes, features, topology, reached(topology, nodes, hops(passes)))
     wanted = torch.searchsorted(torch.unique(nodes), nodes)
     vectors = vectors[wanted]
-    return of_length(vectors, settings.embedding.length)
+    return of_length(encoder.finish(vectors), settings.embedding.length)
 
 
 def reached(topology: Topology, nodes: Tensor, hops: int) -> list[Tensor]:

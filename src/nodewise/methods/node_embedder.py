@@ -16,6 +16,7 @@ from nodewise.core.interrupt import deferred
 from nodewise.core.progress import Progress
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
+from nodewise.encoders.preparation import Preparation
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.validate import require_features
@@ -93,7 +94,7 @@ class NodeEmbedder(Embedder):
         with out_of_memory_in_words(self.settings):
             learner = prepare(graph, self.settings, [self.seed], device, team=team)
             self.steps_ = self._train(learner, graph, run, watch, checkpoints)
-            self.encoder_ = learner.encoder
+            self.encoder_, self.preparation_ = learner.encoder, learner.features.preparation
             self.num_features_ = graph.num_features
             if team.rank > 0:
                 return
@@ -128,7 +129,7 @@ class NodeEmbedder(Embedder):
         With `nodes`, only those: what they see of the graph is all that is computed.
         """
         encoder, seeds = self._applied_to(graph)
-        features, topology = Features(graph, seeds.device), Topology.of(graph, seeds.device)
+        features, topology = Features(graph, seeds.device, self.preparation_), Topology.of(graph, seeds.device)
         if nodes is None:
             vectors = embed_nodes(encoder, features, topology, self.settings, seeds, progress)[0]
             return Embeddings(graph.ids, vectors.cpu().numpy())
@@ -151,7 +152,9 @@ class NodeEmbedder(Embedder):
         processes of a team share the work.
         """
         encoder, seeds = self._applied_to(graph)
-        return embed_to_shards(encoder, graph, self.settings, seeds, Path(folder), progress, team, nodes, say)
+        return embed_to_shards(
+            encoder, graph, self.settings, seeds, Path(folder), progress, team, nodes, say, self.preparation_
+        )
 
     def _applied_to(self, graph: Graph) -> tuple[Encoder, torch.Tensor]:
         """Return the encoder and the seeds on the device, once it is sure that they can embed the graph."""
@@ -164,11 +167,15 @@ class NodeEmbedder(Embedder):
     def write_weights(self, run: RunFolder) -> None:
         """Write the encoder."""
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "steps": str(self.steps_)}
-        write_tensors(run.weights, self.encoder_.state_dict(), about)
+        kept: dict[str, torch.Tensor] = dict(self.encoder_.state_dict())
+        if self.preparation_ is not None:
+            kept, about = kept | self.preparation_.tensors(), about | self.preparation_.facts()
+        write_tensors(run.weights, kept, about)
 
     def read_weights(self, run: RunFolder) -> None:
         """Read the encoder."""
-        about, weights = _read_weights(run.weights)
+        about, weights, facts = _read_weights(run.weights)
+        self.preparation_ = Preparation.kept(weights, facts)
         self.seed, self.num_features_, self.steps_ = about["seed"], about["num_features"], about["steps"]
         _require_fit_for(run, self.num_features_, self.settings, weights)
         self.encoder_ = self.settings.encoder.build(self.num_features_, torch.tensor([self.seed]))
@@ -186,7 +193,7 @@ def _require_fit_for(run: RunFolder, num_features: int, settings: Settings, weig
         raise InputError(f"{run.weights}: the weights do not fit the settings in {run.config.name}")
 
 
-def _read_weights(path: Path) -> tuple[dict[str, int], dict[str, torch.Tensor]]:
+def _read_weights(path: Path) -> tuple[dict[str, int], dict[str, torch.Tensor], dict[str, str]]:
     from safetensors import safe_open
 
     try:
@@ -202,7 +209,7 @@ def _read_weights(path: Path) -> tuple[dict[str, int], dict[str, torch.Tensor]]:
         raise InputError(f"{path}: not a nodewise weights file: it does not say its {', '.join(missing)}")
     if not all(re.fullmatch(r"-?[0-9]{1,18}", about[name], re.ASCII) for name in _ABOUT):
         raise InputError(f"{path}: not a nodewise weights file: {', '.join(_ABOUT)} should be whole numbers")
-    return {name: int(about[name]) for name in _ABOUT}, weights
+    return {name: int(about[name]) for name in _ABOUT}, weights, about
 
 
 def refuse_hopeless(graph: Graph) -> None:

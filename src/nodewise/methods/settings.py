@@ -9,6 +9,7 @@ from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
 from nodewise.core.suggest import did_you_mean
 from nodewise.encoders.gcn import GCNSettings
+from nodewise.encoders.preparation import FeatureSettings
 from nodewise.losses.node_infonce import LossSettings
 from nodewise.sampling.adaptive import AdaptiveSampler, CollisionSettings, WeightSettings
 from nodewise.sampling.dpp.settings import DppSettings
@@ -66,6 +67,7 @@ class Settings(LearnerSettings):
     def _paper(cls) -> Settings:
         """Return the paper's text read literally, also where it is known to learn badly."""
         return cls(
+            features=FeatureSettings(scaling="none", unit_rows=False),
             encoder=GCNSettings(
                 layers=2, final_activation=True, readout="sigmoid_mean_max", dropout=0.7, feature_mask=0.0
             ),

@@ -22,6 +22,7 @@ from nodewise.core.progress import Progress, SilentProgress, Stage
 from nodewise.core.version import __version__
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
+from nodewise.encoders.preparation import Preparation
 from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
@@ -59,6 +60,7 @@ def embed_to_shards(
     team: Alone | None = None,
     nodes: NodeIds | None = None,
     say: Say = lambda message: None,
+    preparation: Preparation | None = None,
 ) -> Sharded:
     """Embed every node with the first run's encoder; called again in the same way, it does only what is left.
 
@@ -66,7 +68,7 @@ def embed_to_shards(
     from what each shard's nodes see of the graph. `say` is told whether work is gone on with or begun again.
     """
     refuse_foreign(folder, MANIFEST, FORMAT, is_own_file, "a folder of vectors in shards")
-    topology, features = Topology.of(graph, seeds.device), Features(graph, seeds.device)
+    topology, features = Topology.of(graph, seeds.device), Features(graph, seeds.device, preparation)
     width = settings.encoder.dimension
     ids, team = graph.ids if nodes is None else nodes, team or Alone()
     wanted = None if nodes is None else places_of(nodes, graph).to(seeds.device)

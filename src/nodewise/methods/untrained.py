@@ -21,7 +21,7 @@ from nodewise.views.topology import Topology
 
 def random_vectors(graph: Graph, settings: Settings, seed: int, device: torch.device) -> np.ndarray:
     """Embed the nodes with the untrained encoder that training with this seed starts from: float32 (N, d)."""
-    features, topology = Features(graph, device), Topology.of(graph, device)
+    features, topology = Features(graph, device, settings.features.fit(graph)), Topology.of(graph, device)
     seeds = torch.tensor([seed], dtype=torch.int64, device=device)
     encoder = settings.encoder.build(features.shape[1], seeds)
     return embed_nodes(encoder, features, topology, settings, seeds)[0].cpu().numpy()
@@ -50,4 +50,5 @@ class RandomEncoder(NodeEmbedder):
         seeds = torch.tensor([self.seed], dtype=torch.int64, device=device)
         self.steps_, self.num_features_ = 0, graph.num_features
         self.encoder_ = self.settings.encoder.build(graph.num_features, seeds)
+        self.preparation_ = self.settings.features.fit(graph)
         self.embeddings_ = Embeddings(graph.ids, random_vectors(graph, self.settings, self.seed, device))

@@ -62,9 +62,9 @@ def read_graph(
         id_column: the column of ids in `features` and `labels`.
         label_column: the column of classes in `labels`.
     """
-    for name, file in (("path", path), ("features", features), ("labels", labels)):
-        if file is not None or name == "path":
-            require_type(name, file, str | os.PathLike, "the name of a file")
+    require_type("path", path, str | os.PathLike, "the name of a file")
+    for name, table in (("features", features), ("labels", labels)):
+        require_type(name, table, str | os.PathLike | None, "the name of a file")
     columns = {"source": source, "target": target, "id_column": id_column, "label_column": label_column}
     for name, text in {"delimiter": delimiter, **columns}.items():
         require_type(name, text, str | None, "text")
@@ -88,8 +88,8 @@ def read_graph(
     elif kind == "gml":
         edges = read_gml(path)
     else:
-        table = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=(source, target))
-        edges = read_edge_list(table, source, target)
+        listed = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=(source, target))
+        edges = read_edge_list(listed, source, target)
     del arrays
 
     if features is not None:

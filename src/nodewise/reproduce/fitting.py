@@ -62,7 +62,7 @@ def _fit_stack(task: Task, graph: Graph, seeds: list[int], device: torch.device,
     train(learner)
     features, topology = learner.features, learner.topology
     if seen is not None:
-        features, topology = Features(graph, device), Topology.of(graph, device)
+        features, topology = Features(graph, device, learner.features.preparation), Topology.of(graph, device)
     return embed_nodes(learner.encoder, features, topology, task.settings, learner.seeds)
 
 

@@ -91,7 +91,9 @@ class Evaluation:
     def __repr__(self) -> str:
         header, rows = self.table()
         widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (header, *rows))
+        lines = (
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (header, *rows)
+        )
         return "\n".join((*lines, self.rows[-1].protocol))
 
     def _repr_html_(self) -> str:

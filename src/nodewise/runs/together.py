@@ -159,5 +159,3 @@ def read_vectors(run_or_file: Path) -> Embeddings:
     if not run_or_file.exists() or run_or_file.is_dir():
         return read_embeddings(RunFolder.open(run_or_file).embeddings)
     return read_embeddings(run_or_file)
-
-

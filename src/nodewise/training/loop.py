@@ -61,7 +61,7 @@ def prepare(
 ) -> Learner:
     """Bring a graph to the device and build the untrained encoders and the strategy of every seed."""
     stacked = torch.tensor(seeds, dtype=torch.int64, device=device)
-    topology, features = Topology.of(graph, device), Features(graph, device)
+    topology, features = Topology.of(graph, device), Features(graph, device, settings.features.fit(graph))
     _ = topology.longest_search  # made once, before lanes that do not wait for each other would both want it
     sampler = Sampler(strategy or settings.sampling)
     encoder = settings.encoder.build(features.shape[1], stacked)

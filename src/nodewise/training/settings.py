@@ -8,7 +8,8 @@ from typing import Literal
 from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
 from nodewise.encoders.encoder import EncoderSettings
-from nodewise.encoders.gcn import GCNSettings
+from nodewise.encoders.preparation import FeatureSettings
+from nodewise.encoders.smoothing import SmoothingSettings
 from nodewise.losses.node_infonce import LossSettings
 from nodewise.sampling.adaptive import AdaptiveSampler
 from nodewise.sampling.strategy import Strategy
@@ -66,8 +67,9 @@ class TrainingSettings:
 class LearnerSettings:
     """Everything that decides the trained encoder."""
 
+    features: FeatureSettings = field(default_factory=FeatureSettings)
     views: ViewSettings = field(default_factory=ViewSettings)
-    encoder: EncoderSettings = field(default_factory=GCNSettings)
+    encoder: EncoderSettings = field(default_factory=SmoothingSettings)
     sampling: Strategy = field(default_factory=AdaptiveSampler)
     loss: LossSettings = field(default_factory=LossSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)

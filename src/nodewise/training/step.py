@@ -19,9 +19,7 @@ from nodewise.sampling.pairs import Candidates, PairSets
 from nodewise.sampling.strategy import Sampler
 from nodewise.training.settings import LearnerSettings
 from nodewise.training.team import Alone
-from nodewise.views.subgraphs import induced_subgraphs
 from nodewise.views.topology import Topology
-from nodewise.views.walks import random_walks
 
 View = Literal["query", "key", "member"]
 
@@ -56,19 +54,13 @@ class Learner:
 
     def embed(self, nodes: Tensor, view: View, step: int | Tensor, *, noise: bool = True) -> Tensor:
         """Embed one random view of each node: (S, B) -> (S, B, d), ready to be scored (Algorithm 1)."""
-        chosen = self.settings.views
-        walks = random_walks(
-            self.topology,
-            self.team.mine(nodes),
-            chosen.length,
-            self.key(f"walk.{view}", step),
-            restart=chosen.restart,
-            lazy=chosen.lazy,
-        )
-        key = self.key(f"noise.{view}", step) if noise else None
+        walk = self.key(f"walk.{view}", step)
+        masks = self.key(f"noise.{view}", step) if noise else None
         half = self.settings.training.precision == "bfloat16"
         with torch.autocast(nodes.device.type, torch.bfloat16, enabled=half):
-            embeddings = self.encoder.subgraphs(self.features, induced_subgraphs(self.topology, walks), key)
+            embeddings = self.encoder.views(
+                self.features, self.topology, self.team.mine(nodes), self.settings.views, walk, masks
+            )
         gathered = self.team.gather(embeddings.float(), nodes.shape[1])
         return scorable(gathered, self.settings.loss.score)
 

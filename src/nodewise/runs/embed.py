@@ -1,0 +1,120 @@
+"""Train a method on a graph and leave a run: staged, resumable, by one process or several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nodewise.core.errors import InputError
+from nodewise.core.folder import RunFolder
+from nodewise.core.progress import for_terminal
+from nodewise.core.staging import staged
+from nodewise.core.terminal import say
+from nodewise.graph.graph import Graph
+from nodewise.methods.estimator import Embedder
+from nodewise.runs.labels import unlabelled
+from nodewise.runs.run import Run, write_run
+from nodewise.runs.source import GraphSource, load_graph
+from nodewise.training.checkpoint import CheckpointPlan
+from nodewise.training.identity import difference, identity
+from nodewise.training.team import Alone, joined, restarted
+
+
+@dataclass(frozen=True)
+class EmbedPlan:
+    """How a training is watched over.
+
+    Attributes:
+        resume: resume where an interrupted run stopped.
+        checkpoint_every: seconds between checkpoints.
+        check_memory: refuse beforehand what will not fit.
+        quiet: no progress and no notes on stderr.
+    """
+
+    resume: bool = False
+    checkpoint_every: float = 30.0
+    check_memory: bool = True
+    quiet: bool = True
+
+
+def embed(model: Embedder, source: GraphSource, output: str | Path, plan: EmbedPlan | None = None) -> Run | None:
+    """Train a method on a graph and leave the run in a folder; None in processes that only assist."""
+    plan, output = plan or EmbedPlan(), Path(output)
+    with joined(model.device) as (team, model.device):
+        quiet = plan.quiet or team.rank > 0
+        options = _options(model, plan, quiet, team)
+        if team.rank > 0:
+            graph = load_graph(source, quiet=True, verify=True)
+            if not team.largest(0):  # the first process knows whether the run is finished already
+                model.fit(unlabelled(graph), **options)
+            return None
+        with staged(output) as folder:
+            graph = load_graph(source, plan.quiet, verify=True)
+            finished = plan.resume and not folder.checkpoints() and _is_finished(RunFolder(output), model, graph)
+            if team.largest(int(finished)):
+                say(f"{output} is finished already", quiet)
+            else:
+                _say_what_is_replaced(output, folder, options["checkpoints"], quiet)
+                train(model, graph, folder, source, quiet=quiet, **options)
+    return Run(output)
+
+
+def train(
+    model: Embedder, graph: Graph, folder: RunFolder, source: GraphSource, *, quiet: bool, **options: Any
+) -> None:
+    """Train a method on a graph without its labels and leave everything in the folder of a run.
+
+    `options` are further arguments of the method's `fit`.
+    """
+    if model.resumable:  # the other methods train on the whole graph, or not at all
+        _say_if_few_are_visited(graph.num_nodes, model.settings.training, quiet)
+    folder.clear(keep_checkpoints=model.resumable and options.get("checkpoints") is not None)
+    model.fit(unlabelled(graph), run=folder, progress=for_terminal(quiet), **options)
+    _say_if_few_had_negatives(folder, quiet)
+    write_run(folder, model, graph, source)
+
+
+def _options(model: Embedder, plan: EmbedPlan, quiet: bool, team: Alone) -> dict[str, Any]:
+    checkpoints = None
+    if model.resumable:
+        resume = plan.resume or restarted()
+        checkpoints = CheckpointPlan(plan.checkpoint_every, resume, lambda message: say(message, quiet))
+    elif plan.resume:
+        say(f"{model.name} saves no checkpoints: starting at the beginning", quiet)
+    return {"checkpoints": checkpoints, "check_memory": plan.check_memory, "team": team}
+
+
+def _say_what_is_replaced(output: Path, folder: RunFolder, checkpoints: CheckpointPlan | None, quiet: bool) -> None:
+    if folder.checkpoints() and not (checkpoints is not None and checkpoints.resume):
+        say(f"{output}: replacing the interrupted run there; --resume would have resumed it", quiet)
+    elif RunFolder(output).environment.exists():
+        say(f"{output}: replacing the run there", quiet)
+
+
+def _is_finished(run: RunFolder, model: Embedder, graph: Graph) -> bool:
+    """Return whether the run there is the one asked for; another one is not to be replaced by resuming."""
+    if not run.config.is_file() or not run.embeddings.is_file():
+        return False
+    about, name = run.read_environment(), model.name
+    earlier = {key: about.get(key) for key in ("method", "seed")} | {"graph": about.get("graph", {}).get("sha256")}
+    if earlier["method"] == name:  # another method's settings are of another kind
+        earlier = identity(name, run.read_config(model.settings_class), model.seed, graph) | earlier
+    if changed := difference(earlier, identity(name, model.settings, model.seed, graph)):
+        raise InputError(f"{run.path}: the finished run there has {changed}; to replace it, leave out --resume")
+    return True
+
+
+def _say_if_few_are_visited(nodes: int, training: Any, quiet: bool) -> None:
+    """Tell that training ends before it has seen most nodes, which on a large graph is often enough."""
+    visits, batch = training.steps * training.batch_size, training.batch_size
+    if visits < nodes / 2:
+        whole = f"--set training.steps={-(-nodes // batch)} is one pass over all"
+        say(f"{training.steps} steps of {batch} nodes visit {visits / nodes:.1%} of the nodes; {whole}", quiet)
+
+
+def _say_if_few_had_negatives(run: RunFolder, quiet: bool) -> None:
+    """Tell that training had next to nothing to learn from, which neither the loss nor the vectors show."""
+    empty = [record["empty"] for record in run.read_metrics() if record.get("empty") is not None]
+    if empty and (share := sum(empty) / len(empty)) > 0.95:
+        say(f"{share:.0%} of the queries had no negatives, so training learnt next to nothing; see sampling.*", quiet)
