@@ -1,11 +1,16 @@
-"""What every test shares: which tests run by default, and where the Planetoid files are."""
+"""What tests share: which run by default, where the Planetoid files are, and a command line in an empty folder."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from tests.command_line import SMALL, Nodewise, Outcome
+
+from nodewise.cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,3 +36,73 @@ def planetoid_dir() -> Path:
     if not (folder / "ind.cora.graph").is_file():
         pytest.skip("no Planetoid files: set NODEWISE_TEST_DATA to the folder that holds ind.cora.graph")
     return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The empty folder that a test's commands run in, with no data sets of the user's in reach."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("NODEWISE_DEBUG", "NODEWISE_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no_cache"))
+    return tmp_path
+
+
+@pytest.fixture
+def nodewise(capfd: pytest.CaptureFixture[str]) -> Nodewise:
+    """Run a command line; what a library prints behind Python's back is captured too."""
+
+    def run(*arguments: object) -> Outcome:
+        code = main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return Outcome(code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def refused(nodewise: Nodewise, folder: Path) -> Callable[..., str]:
+    """Run a command line that must be refused in one line and leave no trace; return the line."""
+
+    def snapshot() -> dict[Path, bytes]:
+        return {path: path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
+
+    def run(*arguments: object) -> str:
+        before = snapshot()
+        outcome = nodewise(*arguments)
+        assert outcome.code == 2, outcome
+        assert outcome.out == ""
+        assert outcome.err.startswith("nodewise: error: ")
+        assert outcome.err.count("\n") == 1
+        assert len(outcome.err) < 600
+        assert snapshot() == before
+        return outcome.err
+
+    return run
+
+
+@pytest.fixture
+def ring(folder: Path) -> Path:
+    """A ring of 40 named nodes with chords, features, and labels, as a user would bring them."""
+    generator = np.random.default_rng(0)
+    names = [f"paper_{i}" for i in range(40)]
+    edges = [(i, (i + step) % 40) for i in range(40) for step in (1, 2)]
+    Path("edges.csv").write_text("source,target\n" + "".join(f"{names[i]},{names[j]}\n" for i, j in edges))
+    numbers = generator.random((40, 5)).round(3)
+    rows = (f"{name},{','.join(map(str, row))}\n" for name, row in zip(names, numbers, strict=True))
+    Path("nodes.csv").write_text("id,a,b,c,d,e\n" + "".join(rows))
+    Path("labels.csv").write_text("id,label\n" + "".join(f"{names[i]},{i // 20}\n" for i in range(40)))
+    return folder
+
+
+@pytest.fixture
+def embedded(nodewise: Nodewise, ring: Path) -> Callable[..., Path]:
+    """Embed the ring and return the run."""
+
+    def embed(name: str = "run", *options: object) -> Path:
+        files = ("--features", "nodes.csv", "--labels", "labels.csv")
+        outcome = nodewise("embed", "edges.csv", *files, "-o", name, *SMALL, *options, "--quiet")
+        assert (outcome.code, outcome.err) == (0, ""), outcome.err
+        return ring / name
+
+    return embed

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.cli.conftest import SMALL, Nodewise
+from tests.command_line import SMALL, Nodewise
 from tests.fuzz.seeds import signed
 
 from nodewise.store.layout import file_sum

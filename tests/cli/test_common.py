@@ -1,4 +1,4 @@
-"""What commands share: where vectors and settings come from, and what is printed where."""
+"""What commands share: where settings come from, and what is printed where."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -16,39 +15,13 @@ from nodewise.cli.common import (
     load_settings,
     print_json,
     print_table,
-    read_vectors,
-    say,
     use_threads,
 )
 from nodewise.core.errors import InputError
 from nodewise.core.filetext import FileText
 from nodewise.core.registry import Registry
-from nodewise.graph.ids import NodeIds
+from nodewise.core.terminal import say
 from nodewise.methods.settings import Settings
-from nodewise.vectors.embeddings import Embeddings
-from nodewise.vectors.shards import Shard, write_manifest, write_shard
-
-IDS, VECTORS = NodeIds(["a", "b"]), np.array([[1, 2], [3, 4]], np.float32)
-
-
-def test_vectors_of_a_run_of_shards_and_of_a_file(folder: Path) -> None:
-    for name in ("run", "shards"):
-        (folder / name).mkdir()
-    (folder / "run" / "config.toml").touch()
-    for place in ("file.parquet", "run/embeddings.parquet"):
-        Embeddings(IDS, VECTORS).to_parquet(folder / place)
-    write_manifest(folder / "shards", [Shard(**write_shard(folder / "shards", 0, IDS, 0, VECTORS))], 2)
-    for place in ("file.parquet", "run", "shards"):
-        found = read_vectors(folder / place)
-        assert (found.ids, found.vectors.tolist()) == (IDS, VECTORS.tolist())
-
-
-def test_vectors_that_are_not_there(folder: Path) -> None:
-    (folder / "empty").mkdir()
-    for place in ("empty", "nothing"):
-        with pytest.raises(InputError, match=place):
-            read_vectors(folder / place)
-
 
 class Estimator:
     settings_class = Settings
@@ -103,7 +76,7 @@ def test_what_is_said_goes_to_stderr_and_results_to_stdout(capsys: pytest.Captur
 def test_examples_and_first_lines() -> None:
     assert examples("demo") == "\b\nExample:\n  nodewise demo"
     assert examples("demo", "runs") == "\b\nExamples:\n  nodewise demo\n  nodewise runs"
-    assert first_line(Registry).startswith("A table from names")
+    assert first_line(Registry).startswith("Classes of one kind by name")
     assert "\n" not in first_line(FileText)
     assert first_line(Estimator) == ""
 

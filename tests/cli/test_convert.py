@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.conftest import SMALL
+from tests.command_line import SMALL
 
 from nodewise.cli.convert import parse_size
 from nodewise.core.errors import InputError

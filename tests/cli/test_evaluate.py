@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cli.conftest import SMALL
+from tests.command_line import SMALL
 
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors.embeddings import Embeddings

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.conftest import SMALL, Nodewise
+from tests.command_line import SMALL, Nodewise
 
 HALF = 2**63
 

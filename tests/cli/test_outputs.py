@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import SMALL
+from tests.command_line import SMALL
 
 import nodewise as package
 from nodewise.core.errors import InputError

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Nodewise, Outcome
+from tests.command_line import Nodewise, Outcome
 
 BARE = "source,target\na,b\nb,c\nc,d\nd,a\n"
 NODES = "id,label,x\na,red,1\nb,red,2\nc,blue,3\nd,blue,4\n"

@@ -1,23 +1,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.test_packing import unpacked
+from tests.report.test_packing import data_of, unpacked
 
 Nodewise = Callable[..., Any]
 Refused = Callable[..., str]
-
-
-def data_of(page: Path) -> dict[str, Any]:
-    found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
-    assert found is not None
-    data: dict[str, Any] = json.loads(found.group(1))
-    return data
 
 
 def names(data: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Nodewise
+from tests.command_line import Nodewise
 
 from nodewise.core import config
 from nodewise.methods.settings import Settings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cli.conftest import Nodewise
+from tests.command_line import Nodewise
 from tests.ranks import AtStep, commands, run_together
 
 from nodewise.core.folder import RunFolder

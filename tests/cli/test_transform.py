@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.conftest import SMALL
+from tests.command_line import SMALL
 
 from nodewise.methods import sharded
 

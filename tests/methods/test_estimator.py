@@ -1,4 +1,4 @@
-"""What all baselines share: a learning rate that makes sense, and vectors that are numbers."""
+"""What all methods share: a name, settings, a learning rate that makes sense, and vectors that are numbers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,21 @@ from tests.methods.planted import planted
 from torch import Tensor
 
 from nodewise.core.errors import InputError, NodewiseError
-from nodewise.methods.estimator import Embedder, Watch
+from nodewise.methods.estimator import METHODS, Embedder, Watch
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.rivals.dgi import DGI
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_follows_the_contract(name: str) -> None:
+    method = METHODS[name]
+    assert method.name == name
+    assert method is METHODS.find(name, with_labels=method.needs_labels())
+    with pytest.raises(InputError, match=f"^{name} (uses no|needs) labels: run it with 'nodewise "):
+        METHODS.find(name, with_labels=not method.needs_labels())
+    assert all((method.title, method.paper, method.cost))
+    assert isinstance(method(seed=3, device="cpu").settings, method.settings_class)
+    assert isinstance(method.settings_for("cora"), method.settings_class)
 
 
 @pytest.mark.parametrize("rate", [10.5, 1e30, 1e39, float("nan")])

@@ -2,13 +2,22 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from nodewise.report.packing import json_for_script, packed_array, packed_codes, packed_texts
+
+
+def data_of(page: Path) -> dict[str, Any]:
+    found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found.group(1))
+    return data
 
 
 def unpacked(packed: dict[str, str]) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import SMALL
+from tests.command_line import SMALL
 
 from nodewise.cli.common import EdgeColumns, TableColumns
 from nodewise.runs.source import GraphSource, load_graph

@@ -1,3 +1,5 @@
+"""Vectors are found wherever they are; runs that are evaluated together are of one graph and differ in their seed."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,10 +9,32 @@ import numpy as np
 import pytest
 
 from nodewise.runs.source import GraphSource
-from nodewise.runs.together import find_graph, read_runs
+from nodewise.runs.together import find_graph, read_runs, read_vectors
 from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.shards import Shard, write_manifest, write_shard
+
+IDS, VECTORS = NodeIds(["a", "b"]), np.array([[1, 2], [3, 4]], np.float32)
+
+
+def test_vectors_of_a_run_of_shards_and_of_a_file(folder: Path) -> None:
+    for name in ("run", "shards"):
+        (folder / name).mkdir()
+    (folder / "run" / "config.toml").touch()
+    for place in ("file.parquet", "run/embeddings.parquet"):
+        Embeddings(IDS, VECTORS).to_parquet(folder / place)
+    write_manifest(folder / "shards", [Shard(**write_shard(folder / "shards", 0, IDS, 0, VECTORS))], 2)
+    for place in ("file.parquet", "run", "shards"):
+        found = read_vectors(folder / place)
+        assert (found.ids, found.vectors.tolist()) == (IDS, VECTORS.tolist())
+
+
+def test_vectors_that_are_not_there(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    for place in ("empty", "nothing"):
+        with pytest.raises(InputError, match=place):
+            read_vectors(folder / place)
 
 
 def write(name: str, ids: list[str]) -> Path:
