@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.command_line import SMALL, Nodewise, Outcome
 
 from nodewise.cli.main import main
+from tests.command_line import SMALL, Nodewise, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -19,13 +19,13 @@ Embedded = Callable[..., Path]
         "training.batch_size=99999999999999999999",
         "views.length=1000000",
         "encoder.dimension=8000000000",
-        "encoder.layers=100000",
+        "encoder.kind=gcn encoder.layers=100000",
         "encoder.propagation=1000000",
         "embedding.propagation=1000000",
         "embedding.walks=1000000",
         "embedding.length=1e-40",
         "sampling.class_collision.hops=1000000",
-        "sampling.class_collision.neighbours=1000000",
+        "sampling.class_collision.neighbors=1000000",
         "sampling.class_collision.mixup=1000000",
         "sampling.class_collision.clusterings=1000000",
         "sampling.class_collision.hidden=1000000",
@@ -41,8 +41,9 @@ Embedded = Callable[..., Path]
     ],
 )
 def test_settings(refused: Refused, ring: Path, setting: str) -> None:
-    name = setting.partition("=")[0].rpartition(".")[2]
-    message = refused("embed", "edges.csv", "-o", "run", "--set", setting)
+    name = setting.rpartition("=")[0].rpartition(".")[2]
+    changes = (part for change in setting.split() for part in ("--set", change))
+    message = refused("embed", "edges.csv", "-o", "run", *changes)
     assert name in message
     assert "at most" in message or "at least" in message or "from" in message or "positive" in message
 

@@ -23,6 +23,7 @@ from nodewise.core.registry import Registry
 from nodewise.core.terminal import say
 from nodewise.methods.settings import Settings
 
+
 class Estimator:
     settings_class = Settings
 

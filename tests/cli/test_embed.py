@@ -150,7 +150,8 @@ def test_too_little_memory_is_refused_before_anything_is_done(
 
 def test_exploded_training_says_where_the_last_good_weights_are(nodewise: Nodewise, ring: Path) -> None:
     arguments = ("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", "-q", "--checkpoint-every", "0", *SMALL)
-    exploding = ("training.learning_rate=10", "loss.score=dot", "loss.temperature=0.01")
+    plain = ("encoder.kind=gcn", "features.scaling=none", "features.unit_rows=false")
+    exploding = (*plain, "training.learning_rate=10", "loss.score=dot", "loss.temperature=0.01")
     outcome = nodewise(*arguments, *(part for change in exploding for part in ("--set", change)))
     assert outcome.code == 1
     assert outcome.err.count("\n") == 1
@@ -167,7 +168,7 @@ def test_replacing_an_interrupted_run_is_said(nodewise: Nodewise, ring: Path, me
     chosen = ("-s", "epochs=2", "-m", "dgi") if method == "dgi" else SMALL
     outcome = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *chosen)
     assert outcome.code == 0, outcome.err
-    said = "run: replacing the interrupted run there; --resume would have gone on with it\n"
+    said = "run: replacing the interrupted run there; --resume would have resumed it\n"
     assert outcome.err.count(said) == 1
     again = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *chosen)
     assert "interrupted" not in again.err
@@ -202,9 +203,9 @@ def test_a_strategy_that_keeps_nothing_is_pointed_out(
     nodewise: Nodewise, ring: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("nothing.py").write_text(
-        "from nodewise.sampling.pairs import PairSets, Strategy\n\n\n"
+        "from nodewise import PairSets, Strategy\n\n\n"
         "class Nothing(Strategy):\n"
-        "    def __call__(self, candidates):\n"
+        "    def choose(self, candidates):\n"
         "        return PairSets(candidates.scores > 1e9)\n"
     )
     monkeypatch.syspath_prepend(str(ring))

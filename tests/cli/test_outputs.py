@@ -100,7 +100,7 @@ class TestSave:
     def test_in_place_of_a_run(self, model: NodeEmbedder, embedded: Embedded, nodewise: Nodewise) -> None:
         model.save(embedded())
         assert {path.name for path in Path("run").iterdir()} == {
-            *("config.toml", "embeddings.parquet", "weights.safetensors", "environment.json")
+            *("config.toml", "embeddings.parquet", "weights.safetensors", "environment.json", "metrics.jsonl")
         }
         embedded()  # and a command may replace what was saved
         assert Path("run", "labels.parquet").is_file()
@@ -177,7 +177,7 @@ class TestFiles:
     ) -> None:
         embedded()
         monkeypatch.setattr(os, "access", lambda path, mode, **options: not mode & os.W_OK)
-        monkeypatch.setattr("nodewise.cli.report.read_subject", lambda *arguments, **options: pytest.fail("too late"))
+        monkeypatch.setattr("nodewise.runs.page.read_subject", lambda *arguments, **options: pytest.fail("too late"))
         outcome = nodewise("report", "run", "-o", "page.html")
         assert (outcome.code, outcome.err) == (2, "nodewise: error: cannot write page.html: permission denied\n")
 

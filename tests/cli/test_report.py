@@ -148,7 +148,8 @@ def test_a_folder_that_is_no_run(refused: Refused, ring: Path) -> None:
 def test_nodes_that_nothing_tells_apart_make_a_page_that_says_so(nodewise: Nodewise, folder: Path) -> None:
     (folder / "complete.csv").write_text("source,target\na,b\na,c\na,d\nb,c\nb,d\nc,d\n")
     (folder / "equal.csv").write_text("id,x,y\na,1,2\nb,1,2\nc,1,2\nd,1,2\n")
-    assert nodewise("embed", "complete.csv", "-f", "equal.csv", "-o", "run", "--set", "training.steps=2").code == 0
+    plain = ("--set", "training.steps=2", "--set", "features.scaling=none")
+    assert nodewise("embed", "complete.csv", "-f", "equal.csv", "-o", "run", *plain).code == 0
     outcome = nodewise("report", "run")
     assert outcome.code == 0, outcome.err
     data = data_of(folder / "run" / "report.html")
@@ -184,7 +185,8 @@ def test_a_large_run_is_shown_by_a_sample_that_page_and_command_speak_of(
     Path("nodes.csv").write_text(first + "".join(reversed(rows)))
     assert nodewise("report", "run", "--projection", "pca").code == 0
     whole = data_of(run / "report.html")
-    monkeypatch.setattr("nodewise.report.contents.MOST_SHOWN", 30)
+    for module in ("nodewise.report.contents", "nodewise.runs.page"):
+        monkeypatch.setattr(f"{module}.MOST_SHOWN", 30)
     monkeypatch.setattr("nodewise.vectors.embedding_files._ROWS_IN_A_BATCH", 7)
     outcome = nodewise("report", "run", "--projection", "pca", "--seed", "3")
     assert outcome.code == 0, outcome.err

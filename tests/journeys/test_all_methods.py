@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.command_line import Nodewise
-from tests.journeys.golden import CLASSIFIERS, EMBEDDERS, changes, write_ring
-from tests.report.test_packing import data_of, unpacked
 
 from nodewise import read_graph
 from nodewise.core.config import override
@@ -22,6 +19,9 @@ from nodewise.methods.estimator import METHODS
 from nodewise.runs.run import Run
 from nodewise.vectors.embeddings import read_embeddings
 from nodewise.vectors.shards import read_shards
+from tests.command_line import Nodewise
+from tests.journeys.golden import CLASSIFIERS, EMBEDDERS, changes, write_ring
+from tests.report.test_packing import data_of, unpacked
 
 GRAPH = ("edges.csv", "--features", "nodes.csv")
 SPLIT = "random:3x4x8"

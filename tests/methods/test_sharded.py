@@ -34,6 +34,7 @@ from nodewise.vectors.shards import MANIFEST, read_shards
 from nodewise.views.topology import Topology
 
 SEEDS = torch.tensor([3])
+PLAIN = ("encoder.kind=gcn", "encoder.layers=1", "embedding.propagation=4")
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +43,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def settings(*changes: str) -> Settings:
-    small = ("encoder.dimension=6", "views.length=5", "embedding.walks=3")
+    small = (*PLAIN, "encoder.dimension=6", "views.length=5", "embedding.walks=3")
     return config.override(Settings(), [*small, *changes])
 
 
@@ -63,6 +64,7 @@ def in_memory(graph: Graph, chosen: Settings) -> np.ndarray:
         ("encoder.kind=gcn", "encoder.layers=2", "embedding.length=0.5"),
         ("embedding.mode=walks",),
         ("encoder.kind=gin",),
+        ("encoder.kind=smoothing", "encoder.teleports=[0.1, 0.5]"),
     ],
 )
 @pytest.mark.parametrize("sparse", [False, True])

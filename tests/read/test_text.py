@@ -1,7 +1,7 @@
 import gzip
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from nodewise.core.errors import InputError
@@ -22,6 +22,7 @@ def write(folder, data, name="a.txt"):
 )
 def test_blocks_hold_every_line_under_its_number(tmp_path_factory, lines, newline_at_end):
     data = b"\n".join(lines) + b"\n" * newline_at_end
+    assume(not data.startswith((text._ZSTANDARD, b"BZh")))  # said to be compressed
     path = write(tmp_path_factory.mktemp("text"), data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "BLOCK", 16)

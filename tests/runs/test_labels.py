@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.runs.labels import labels_for, unlabelled, write_labels
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
+from nodewise.runs.labels import labels_for, unlabelled, write_labels
 
 
 def graph(class_names: tuple[str | int, ...] = ("blue", "red"), split: Split | None = None) -> Graph:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.runs.source import GraphSource
-from nodewise.runs.together import find_graph, read_runs, read_vectors
 from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
+from nodewise.runs.source import GraphSource
+from nodewise.runs.together import find_graph, read_runs, read_vectors
 from nodewise.vectors.embeddings import Embeddings
 from nodewise.vectors.shards import Shard, write_manifest, write_shard
 

@@ -79,5 +79,8 @@ def test_the_likely_cause_is_named(changes: tuple[str, ...], remedy: str) -> Non
 def test_features_of_another_size_are_the_likelier_cause() -> None:
     features = np.full((80, 3), 1e6, np.float32)
     graph = Graph.from_edges(np.repeat(np.arange(80), GRAPH.degrees), GRAPH.indices, features=features)
-    said = complaint(learner("training.learning_rate=3", graph=graph), [float("nan")] * 3)
-    assert "a node's features are a vector of length 1.7e+06: scale the features to about 1" in said
+    plain = ("features.scaling=none", "features.unit_rows=false")
+    said = complaint(learner("training.learning_rate=3", *plain, graph=graph), [float("nan")] * 3)
+    assert "a node's features are a vector of length 1.7e+06: set features.unit_rows=true, or scale them to 1" in said
+    followed = complaint(learner("training.learning_rate=3", "features.scaling=none", graph=graph), [float("nan")] * 3)
+    assert "features" not in followed, "the remedy is one"

@@ -39,4 +39,4 @@ def test_errors_from_a_file_name_the_file_and_the_key_once() -> None:
 
 
 def test_a_learner_has_every_part() -> None:
-    assert set(config.to_mapping(LearnerSettings())) == {"views", "encoder", "sampling", "loss", "training"}
+    assert set(config.to_mapping(LearnerSettings())) == {"features", "views", "encoder", "sampling", "loss", "training"}

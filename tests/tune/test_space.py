@@ -7,7 +7,8 @@ from nodewise.methods.settings import Settings
 from nodewise.tune.space import EMBEDDINGS, LOOKS, PLAIN, SPACES, VARIANTS, Space
 
 TINY = Space(
-    common={"loss.temperature": (0.1, 0.2, 0.2), "encoder.readout": ("center", "mean")},
+    common={"loss.temperature": (0.1, 0.2, 0.2)},
+    encoders={"gcn": {"encoder.readout": ("center", "mean")}},
     sampler={"sampling.class_collision.alpha": (0.9, 2.0)},
     steps=7,
 )
@@ -16,14 +17,23 @@ TINY = Space(
 @pytest.mark.parametrize("name", SPACES)
 def test_every_value_is_a_setting_that_exists(name: str) -> None:
     space = SPACES[name]
-    for key, values in (space.common | space.sampler).items():
-        for value in values:
-            chosen = config.to_mapping(config.override(Settings(), [f"{key}={value!r}"]))
-            for part in key.split("."):
-                chosen = chosen[part]
-            assert chosen == value
-    assert not set(space.common) & set(space.sampler)
+    for encoder, own in space.encoders.items():
+        for key, values in (space.common | own | space.sampler).items():
+            for value in values:
+                chosen = config.to_mapping(config.override(Settings(), [f"encoder.kind={encoder}", f"{key}={value!r}"]))
+                for part in key.split("."):
+                    chosen = chosen[part]
+                assert chosen == value
+        assert len({*space.common, *own, *space.sampler}) == len(space.common) + len(own) + len(space.sampler)
     assert space.steps in LOOKS
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_every_encoder_is_drawn_also_the_usual_one(name: str) -> None:
+    drawn = Counter(SPACES[name].draw("full", number, 0).encoder.name for number in range(200))
+    assert set(drawn) == set(SPACES[name].encoders)
+    assert min(drawn.values()) > 0.35 * 200, "one of two, within four standard deviations"
+    assert Settings().encoder.name in drawn
 
 
 @pytest.mark.parametrize("name", SPACES)

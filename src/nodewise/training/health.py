@@ -75,7 +75,9 @@ def _remedy(learner: Learner) -> str:
     columns = torch.ones(learner.features.shape[1], device=learner.features.device)
     largest = float(learner.features.row_norms(columns).max())
     if not largest < _LARGE:
-        return f"a node's features are a vector of length {largest:.2g}: scale the features to about 1"
+        return (
+            f"a node's features are a vector of length {largest:.2g}: set features.unit_rows=true, or scale them to 1"
+        )
     if chosen.training.learning_rate > _FAST:
         return f"lower training.learning_rate, which is {chosen.training.learning_rate:g}"
     if chosen.loss.temperature < 0.05 or chosen.loss.score == "dot":

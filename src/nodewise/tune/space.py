@@ -1,11 +1,13 @@
 """The settings a search draws from, for the full method and for the plain loss alike.
 
-A trial draws one value of every key. One training also answers for several values of `training.steps`, at which the
-encoder is looked at on the way, and for several ways to embed with it, which cost next to nothing.
+A trial draws an encoder and one value of every key. One training also answers for several values of
+`training.steps`, at which the encoder is looked at on the way, and for several ways to embed with it, which cost next
+to nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -29,34 +31,36 @@ class Space:
 
     Attributes:
         common: values of the keys that both variants have.
+        encoders: values of the keys of each encoder, by its name.
         sampler: values of the keys that only the full method has.
         steps: length of a training; it is looked at at every one of `LOOKS` up to there.
     """
 
     common: dict[str, tuple[Any, ...]]
+    encoders: dict[str, dict[str, tuple[Any, ...]]]
     sampler: dict[str, tuple[Any, ...]]
     steps: int
 
     def draw(self, variant: str, number: int, search_seed: int) -> Settings:
         """Return the settings of trial `number`: a function of the search's seed, the variant and the number."""
         key = rng.key(search_seed, f"tune.{variant}", number)
-        keys = self.common | (self.sampler if variant == "full" else {})
         drawn = list(PLAIN) if variant == "plain" else []
-        for place, (name, values) in enumerate(keys.items()):
-            value = values[(rng.fold(key, place) & 0xFFFFFFFF) % len(values)]
-            drawn.append(f"{name}={value!r}")
+
+        def one_of(values: Sequence[Any], place: int) -> Any:
+            return values[(rng.fold(key, place) & 0xFFFFFFFF) % len(values)]
+
+        encoder = one_of(tuple(self.encoders), 0)
+        drawn.append(f"encoder.kind={encoder!r}")
+        keys = self.common | self.encoders[encoder] | (self.sampler if variant == "full" else {})
+        for place, (name, values) in enumerate(keys.items(), start=1):
+            drawn.append(f"{name}={one_of(values, place)!r}")
         return config.override(Settings(), [*drawn, f"training.steps={self.steps}", "training.patience=0"])
 
 
 WIDE = Space(
     common={
         "views.length": (10, 25, 25, 40),
-        "encoder.layers": (1, 2),
-        "encoder.readout": ("center", "mean"),
-        "encoder.dropout": (0.0, 0.0, 0.4, 0.7),
         "encoder.feature_mask": (0.0, 0.2, 0.4),
-        "encoder.propagation": (0, 0, 0, 4, 8),
-        "encoder.teleport": (0.1, 0.2),
         "loss.score": ("cosine", "centred", "standardised"),
         "loss.temperature": (0.1, 0.2, 0.3, 0.5, 0.7, 1.0),
         "training.learning_rate": (0.0003, 0.0005, 0.001, 0.002),
@@ -64,10 +68,23 @@ WIDE = Space(
         "training.batch_size": (500, 1000),
         "embedding.teleport": (0.1, 0.2, 0.3),
     },
+    encoders={
+        "smoothing": {
+            "features.idf": (0.0, 0.5, 1.0),
+            "encoder.propagation": (4, 10),
+        },
+        "gcn": {
+            "encoder.layers": (1, 2),
+            "encoder.readout": ("center", "mean"),
+            "encoder.dropout": (0.0, 0.0, 0.4, 0.7),
+            "encoder.propagation": (0, 0, 0, 4, 8),
+            "encoder.teleport": (0.1, 0.2),
+        },
+    },
     sampler={
         "loss.positives": ("pair", "pair", "set"),
         "sampling.class_collision.alpha": (0.9, 1.2, 1.5, 2.0, 3.0),
-        "sampling.class_collision.neighbours": (2, 4, 8),
+        "sampling.class_collision.neighbors": (2, 4, 8),
         "sampling.class_collision.mixup": (0, 4),
         "sampling.class_collision.steps": (3, 5, 10),
         "sampling.class_collision.clusterings": (20, 40),
@@ -80,8 +97,6 @@ WIDE = Space(
 NARROW = Space(
     common={
         "views.length": (10, 25, 40),
-        "encoder.layers": (1, 1, 1, 2),
-        "encoder.readout": ("center", "mean"),
         "encoder.feature_mask": (0.2, 0.4, 0.6),
         "loss.score": ("cosine", "standardised"),
         "loss.temperature": (0.3, 0.5, 0.7, 1.0),
@@ -89,10 +104,14 @@ NARROW = Space(
         "training.batch_size": (500, 1000),
         "embedding.teleport": (0.1, 0.2, 0.3),
     },
+    encoders={
+        "smoothing": {},
+        "gcn": {"encoder.layers": (1, 1, 1, 2), "encoder.readout": ("center", "mean")},
+    },
     sampler={
         "loss.positives": ("pair", "set"),
         "sampling.class_collision.alpha": (0.6, 0.8, 1.0, 1.5, 2.0),
-        "sampling.class_collision.neighbours": (4, 8),
+        "sampling.class_collision.neighbors": (4, 8),
         "sampling.class_collision.steps": (3, 5),
         "sampling.class_collision.clusterings": (20, 40),
         "sampling.diversity.kernel": ("gaussian", "linear"),

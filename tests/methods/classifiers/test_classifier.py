@@ -10,13 +10,12 @@ import torch
 from nodewise.core.errors import InputError
 from nodewise.datasets.planted import block_model
 from nodewise.graph.graph import Graph, Split
-from nodewise.methods.catalogue import METHODS
 from nodewise.methods.classifiers.classifier import Classifier, Supervision
 from nodewise.methods.classifiers.label_propagation import LabelPropagation
-from nodewise.methods.estimator import Watch
+from nodewise.methods.estimator import METHODS, Watch
 from nodewise.methods.inputs import Inputs
 
-WITH_LABELS = [name for name, card in METHODS.items() if card.needs_labels]
+WITH_LABELS = [name for name, method in METHODS.items() if method.needs_labels()]
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def test_labels_outside_training_and_validation_change_nothing(graph: Graph, nam
     wrong = (graph.labels + 1) % 3
     for part in (graph.split.train, graph.split.val):
         wrong[part] = graph.labels[part]
-    method: type[Classifier] = METHODS[name].load()
+    method: type[Classifier] = METHODS[name]
     how: Any = method.settings_class(**({"epochs": 3} if name != "lp" else {}))
     first, second = (method(how, device="cpu").fit(replace(graph, labels=each)) for each in (graph.labels, wrong))
     assert torch.equal(first.probabilities_, second.probabilities_)

@@ -8,9 +8,9 @@ from tests.methods.planted import accuracy_of
 from nodewise.core.errors import InputError
 from nodewise.datasets.planted import block_model
 from nodewise.graph.graph import Graph
-from nodewise.methods.catalogue import METHODS
+from nodewise.methods.estimator import METHODS
 
-WITH_LABELS = [name for name, card in METHODS.items() if card.needs_labels]
+WITH_LABELS = [name for name, method in METHODS.items() if method.needs_labels()]
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def planted() -> Graph:
 
 
 def score_of(name: str, graph: Graph) -> float:
-    method = METHODS[name].load()
+    method = METHODS[name]
     settings = method.settings_class(**({} if name == "lp" else {"epochs": 60}))
     return accuracy_of(method(settings, device="cpu"), graph)
 
@@ -50,7 +50,7 @@ def test_a_graph_without_features_is_refused_where_they_are_needed(name: str) ->
     bare = Graph.from_edges(ends, [(i + 1) % 20 for i in ends], labels=[i // 10 for i in ends])
     if "X" in METHODS[name].uses:
         with pytest.raises(InputError, match="has no features, which this method needs"):
-            METHODS[name].load()(device="cpu").fit(bare)
+            METHODS[name](device="cpu").fit(bare)
     else:
         with pytest.raises(InputError, match="no labels to learn from"):  # it asks for a split, not for features
-            METHODS[name].load()(device="cpu").fit(bare)
+            METHODS[name](device="cpu").fit(bare)
