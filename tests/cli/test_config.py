@@ -19,7 +19,14 @@ def test_all_settings_are_printed_as_toml(nodewise: Nodewise) -> None:
 def test_json_and_toml_say_the_same(nodewise: Nodewise) -> None:
     from_json = json.loads(nodewise("config", "--json").out)
     from_toml = tomllib.loads(nodewise("config").out)
-    assert from_json["encoder"] == from_toml["encoder"]
+    assert from_json["encoder"]["teleports"] is None  # which TOML has no word for
+    assert _without_null(from_json) == from_toml
+
+
+def _without_null(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_null(each) for name, each in value.items()}
+    return "none" if value is None else value
 
 
 def test_a_change_shows_and_nothing_else_changes(nodewise: Nodewise) -> None:

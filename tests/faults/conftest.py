@@ -29,7 +29,7 @@ def _save_model(path: Path) -> None:
     model = NodeEmbedder(device="cpu")
     model.encoder_ = model.settings.encoder.build(64, torch.tensor([0]))
     model.num_features_, model.steps_, model.embeddings_ = 64, 1, _VECTORS
-    model.history_ = [{"step": 0, "loss": 1.0}]
+    model.preparation_, model.history_ = model.settings.features.fit(_GRAPH), [{"step": 0, "loss": 1.0}]
     model.save(path.parent)
 
 

@@ -34,7 +34,7 @@ READERS: dict[str, tuple[str, bytes, Callable[[Path], object]]] = {
     "gml": ("e.gml", seeds.GML, read_graph),
     "vectors": ("v.parquet", seeds.vectors_parquet()[0], read_embeddings),
     "word2vec": ("v.vec", seeds.WORD2VEC, read_embeddings),
-    "settings": ("config.toml", seeds.config()[0], lambda path: config.load_toml(Settings, path)),
+    "settings": ("config.toml", b'[sampling]\nstrategy = "adaptive"\n', lambda path: config.load_toml(Settings, path)),
     "facts of a run": ("environment.json", seeds.ENVIRONMENT, lambda path: RunFolder(path.parent).read_environment()),
 }
 

@@ -34,7 +34,7 @@ from nodewise.vectors.shards import MANIFEST, read_shards
 from nodewise.views.topology import Topology
 
 SEEDS = torch.tensor([3])
-PLAIN = ("encoder.kind=gcn", "encoder.layers=1", "embedding.propagation=4")
+PLAIN = ("encoder.kind=gcn", "embedding.propagation=4")
 
 
 @pytest.fixture(autouse=True)

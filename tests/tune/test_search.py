@@ -28,6 +28,7 @@ TINY = Space(
         "training.batch_size": (40,),
         "training.learning_rate": (0.01,),
     },
+    encoders={"smoothing": {}, "gcn": {}},
     sampler={"sampling.class_collision.alpha": (0.9, 2.0), "sampling.class_collision.clusterings": (2,)},
     steps=2,
 )

@@ -200,8 +200,11 @@ class RunFolder:
 
     def append_metrics(self, record: Mapping[str, Any]) -> None:
         """Append one record as a line of JSON; what is not finite becomes null."""
-        with self.metrics.open("a", encoding="utf-8") as file:
-            file.write(to_json(record) + "\n")
+        try:
+            with self.metrics.open("a", encoding="utf-8") as file:
+                file.write(to_json(record) + "\n")
+        except OSError as error:
+            raise InputError(f"cannot write {self.metrics}: {error.strerror or error}") from None
 
     def metrics_length(self) -> int:
         """Return the bytes of metrics written so far, all of them on disk."""
