@@ -274,7 +274,10 @@ class TestCodeInSettings:
         assert isinstance(config.load_toml(Settings, "c.toml").sampling, config.Unloaded)
 
     def test_an_encoder_is_held_to_the_same(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        written = (run / "config.toml").read_text().replace('kind = "gcn"', 'kind = "evil_nodewise_test:Encoder"')
+        written = (run / "config.toml").read_text()
+        usual = f'kind = "{Settings().encoder.name}"'
+        assert usual in written
+        written = written.replace(usual, 'kind = "evil_nodewise_test:Encoder"')
         (run / "config.toml").write_text(written)
         capsys.readouterr()
         with pytest.raises(InputError, match="the encoder 'evil_nodewise_test:Encoder' would load code"):

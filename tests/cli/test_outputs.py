@@ -289,10 +289,12 @@ class TestStreams:
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (300_000_000, 300_000_000))
 
-        done = python("embed", "edges.csv", "-o", "run", preexec_fn=limit)
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-        assert "not enough memory to start" in done.stderr
-        assert python("methods", preexec_fn=limit).returncode == 0
+        for command in (("embed", "edges.csv", "-o", "run"), ("methods",), ("strategies",), ("config",)):
+            done = python(*command, preexec_fn=limit)
+            assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+            assert "not enough memory to start; raise the limit of 300,000,000 bytes" in done.stderr
+        for light in ((), ("--version",), ("embed", "--help")):
+            assert python(*light, preexec_fn=limit).returncode == 0
 
 
 class TestEscapes:

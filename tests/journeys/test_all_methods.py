@@ -25,6 +25,10 @@ from tests.report.test_packing import data_of, unpacked
 
 GRAPH = ("edges.csv", "--features", "nodes.csv")
 SPLIT = "random:3x4x8"
+WITHOUT_LABELS = [name for name, method in METHODS.items() if not method.needs_labels()]
+WITH_LABELS = [name for name, method in METHODS.items() if method.needs_labels()]
+SMALL = EMBEDDERS | CLASSIFIERS
+"""Settings that make methods quick; one without is quick as it is."""
 
 
 @pytest.fixture(autouse=True)
@@ -48,14 +52,9 @@ def graph() -> Graph:
     return read_graph("edges.csv", features="nodes.csv", labels="labels.csv")
 
 
-def test_no_method_is_left_out() -> None:
-    assert set(EMBEDDERS) == {name for name, method in METHODS.items() if not method.needs_labels()}
-    assert set(CLASSIFIERS) == {name for name, method in METHODS.items() if method.needs_labels()}
-
-
-@pytest.mark.parametrize("name", EMBEDDERS)
+@pytest.mark.parametrize("name", WITHOUT_LABELS)
 def test_from_the_shell(name: str, ran: Callable[..., Any], refused: Callable[..., str]) -> None:
-    method, small = METHODS[name], ("--method", name, *changes(EMBEDDERS[name]), "--device", "cpu")
+    method, small = METHODS[name], ("--method", name, *changes(SMALL.get(name, ())), "--device", "cpu")
     ran("embed", *GRAPH, "--labels", "labels.csv", *small, "-o", "run")
     vectors = read_embeddings(Path("run/embeddings.parquet")).vectors
 
@@ -86,10 +85,10 @@ def test_from_the_shell(name: str, ran: Callable[..., Any], refused: Callable[..
         assert "leave out --shards" in refused("transform", "run", *GRAPH, "-o", "shards", "--shards")
 
 
-@pytest.mark.parametrize("name", EMBEDDERS)
+@pytest.mark.parametrize("name", WITHOUT_LABELS)
 def test_from_python(name: str) -> None:
     method = METHODS[name]
-    settings = override(method.settings_class(), EMBEDDERS[name])
+    settings = override(method.settings_class(), SMALL.get(name, ()))
     model = method(settings, seed=3, device="cpu").fit(graph())
     vectors = model.embeddings_.vectors
     run = model.save("run", graph())
@@ -119,9 +118,9 @@ def test_from_python(name: str) -> None:
             Run("run").transform(graph())
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", WITH_LABELS)
 def test_labels_for_those_without(name: str, ran: Callable[..., Any]) -> None:
-    small = ("--method", name, *changes(CLASSIFIERS[name]), "--device", "cpu")
+    small = ("--method", name, *changes(SMALL.get(name, ())), "--device", "cpu")
     printed = ran("classify", *GRAPH, "--labels", "labels.csv", *small, "-o", "found.csv")
     with Path("found.csv").open() as file:
         rows = list(csv.DictReader(file))

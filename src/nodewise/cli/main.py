@@ -65,8 +65,7 @@ for _module in (
     _module.register(app)
 
 # What needs none of the large libraries, and the addresses that loading them takes on one thread.
-_LIGHT = {"methods", "strategies", "config"}
-_ASKED_OF_ALL = {"-h", "--help", "--version"}
+_LIGHT = {"-h", "--help", "--version"}
 _LEAST_MEMORY = 1_200_000_000
 
 # typer brings its own copy of click in newer versions; this is its base of every usage error in either.
@@ -132,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _require_memory(arguments: Sequence[str]) -> None:
     """Refuse a limit of memory under which no library can be loaded, for in this some end the process themselves."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    light = not arguments or arguments[0] in _LIGHT or not _ASKED_OF_ALL.isdisjoint(arguments)
+    light = not arguments or not _LIGHT.isdisjoint(arguments)
     if not light and limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY:
         least = f"raise the limit of {limit:,} bytes (ulimit -v) to {_LEAST_MEMORY:,} or more"
         raise NodewiseError(f"not enough memory to start; {least}")

@@ -31,6 +31,8 @@ from nodewise.graph.graph import Graph
 Scaling = Literal["tfidf", "standard", "none"]
 _ROWS = 1 << 18
 _MOSTLY_ZERO = 0.5
+_EQUAL = 1e-6
+"""Deviation of a column in units of its mean that is rounding of float32."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,16 @@ class FeatureSettings:
         """Return what suits the features of a graph; None where they stay as they are."""
         scaling: Scaling = suited(graph) if self.scaling == "auto" else self.scaling
         unit_rows = self.unit_rows and not graph.structural
-        if scaling == "none":
-            return Preparation(scaling, np.ones(graph.num_features, np.float32), None, unit_rows) if unit_rows else None
         if scaling == "tfidf":
             return Preparation(scaling, _idf(graph, self.idf), None, unit_rows)
-        mean, deviation = _moments(graph)
-        scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-        return Preparation(scaling, scale.astype(np.float32), mean.astype(np.float32), unit_rows)
+        if scaling == "standard":
+            mean, deviation = _moments(graph)
+            varied = deviation > _EQUAL * np.abs(mean)
+            scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=varied)
+            if varied.any() or self.scaling == "standard":
+                return Preparation(scaling, scale.astype(np.float32), mean.astype(np.float32), unit_rows)
+        # Where no column varies, nothing would be left of them.
+        return Preparation("none", np.ones(graph.num_features, np.float32), None, unit_rows) if unit_rows else None
 
 
 @dataclass(frozen=True)
@@ -155,7 +160,7 @@ def _idf(graph: Graph, strength: float) -> npt.NDArray[np.float32]:
 def _moments(graph: Graph) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return mean and standard deviation of each column; about the mean, so that large numbers keep their digits."""
     features: Any = graph.features
-    total = sum((np.asarray(rows.sum(0), np.float64).ravel() for rows in _blocks(features)), np.zeros(1))
+    total = sum((np.asarray(rows.sum(0, dtype=np.float64)).ravel() for rows in _blocks(features)), np.zeros(1))
     mean = total / graph.num_nodes
     squares = np.zeros_like(mean)
     for rows in _blocks(features):
