@@ -387,8 +387,8 @@ class TestParts:
     def test_it_is_written_with_its_name_and_comes_back(self, tmp_path: Path) -> None:
         wanted = Drawing("a", shape=Box(height=7), frame=Circle(2.0, Pen("red")))
         text = config.to_toml(wanted)
-        assert '[shape]\nshape = "box"\nwidth = 2.0\nheight = 7\n' in text
-        assert '[frame]\nshape = "circle"\nradius = 2.0\n\n[frame.pen]\ncolor = "red"' in text
+        assert f'[shape]\nshape = "{__name__}:Box"\nwidth = 2.0\nheight = 7\n' in text
+        assert f'[frame]\nshape = "{__name__}:Circle"\nradius = 2.0\n\n[frame.pen]\ncolor = "red"' in text
         path = tmp_path / "c.toml"
         path.write_text(text)
         assert same(config.load_toml(Drawing, path), wanted)
@@ -534,11 +534,11 @@ class TestKeywords:
         assert found == {
             "title": "",
             "width": 100.0,
-            "shape_shape": "circle",
+            "shape_shape": f"{__name__}:Circle",
             "radius": 1.0,
             "color": "black",
             "shape_pen_width": 1.0,
-            "frame_shape": "box",
+            "frame_shape": f"{__name__}:Box",
             "frame_width": 2.0,
             "height": 3,
         }

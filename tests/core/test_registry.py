@@ -9,7 +9,8 @@ import pytest
 
 from nodewise.core.errors import InputError
 from nodewise.core.filetext import FileText
-from nodewise.core.registry import Registry
+from nodewise.core.registry import Registry, name_in_files
+from nodewise.sampling.adaptive import AdaptiveSampler
 
 ORDERED = """
 from parts_nodewise_test import PARTS
@@ -163,3 +164,11 @@ def test_a_name_that_only_a_file_holds_imports_nothing(registry: Registry[Any], 
     assert "mine_nodewise_test" not in sys.modules
     assert str(own_module) not in sys.path
     assert registry[FileText("far")] is registry["far"]
+
+
+def test_one_that_is_registered_is_found_by_its_place_too_also_where_a_file_names_it(registry: Registry[Any]) -> None:
+    named = FileText(f"{__name__}:Far")
+    assert name_in_files(Far) == named
+    assert registry[named] is Far
+    assert not registry.is_own(named)
+    assert name_in_files(AdaptiveSampler) == "adaptive", "what comes along needs no place"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -66,6 +67,24 @@ class Means(Encoder):
                 hidden = adjacency @ hidden
             runs.append(hidden)
         return torch.stack(runs)
+"""
+
+REGISTERED = """
+from nodewise import NodeEmbedder, read_graph
+from nodewise.encoders.encoder import encoder
+from nodewise.sampling.strategy import strategy
+from encoder_nodewise_test import MeansSettings
+from strategy_nodewise_test import Distant
+
+strategy("far-away")(Distant)
+encoder("means")(MeansSettings)
+graph = read_graph("edges.csv", features="nodes.csv", labels="labels.csv")
+chosen = {"strategy": "far-away", "share": 0.3} | ({"encoder": "means"} if OWN_ENCODER else {})
+model = NodeEmbedder(steps=3, batch_size=16, dimension=8, device="cpu", **chosen).fit(graph)
+model.save("run", graph)
+again = NodeEmbedder.load("run", device="cpu")  # where they are registered, they are at hand
+assert again.settings == model.settings
+assert again.set_params(seed=1).fit(graph).settings.sampling.share == 0.3
 """
 
 GRAPH = ("edges.csv", "--features", "nodes.csv")
@@ -159,6 +178,34 @@ def test_an_encoder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["transform", "run", *GRAPH, "-o", "again.parquet", "--quiet"]) == 2
     assert f"the encoder '{name}' would load code" in capsys.readouterr().err
     assert "encoder_nodewise_test" not in sys.modules
+
+
+@pytest.mark.parametrize("own_encoder", [False, True])
+def test_a_short_name_means_nothing_to_another_process(folder: Path, own_encoder: bool) -> None:
+    script = REGISTERED.replace("OWN_ENCODER", str(own_encoder))
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert section("run", "sampling") == {"strategy": "strategy_nodewise_test:Distant", "share": 0.3}
+    for module in folder.glob("*_nodewise_test.py"):
+        module.unlink()
+
+    def nodewise(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "nodewise", *arguments], capture_output=True, text=True, check=False
+        )
+
+    graph = ("--graph", "edges.csv", "--features", "nodes.csv")
+    done = nodewise("evaluate", "run", *graph, "--split", "random:3x4x8", "--repeats", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    compared = [row["name"] for row in json.loads(done.stdout)["comparison"]]
+    said = "no comparison with a random encoder: encoder_nodewise_test:MeansSettings is not loaded"
+    assert compared == ["raw features"] if own_encoder else ["raw features", "random encoder"]
+    assert (said in done.stderr) is own_encoder
+    assert nodewise("report", "run", "--projection", "pca").returncode == 0
+    assert nodewise("neighbors", "run", "--node", "paper_0").returncode == 0
+    assert nodewise("transform", "run", *GRAPH, "-o", "again.parquet").returncode == (2 if own_encoder else 0)
+    done = nodewise("embed", *GRAPH, "--config", "run/config.toml", "-o", "third", "--quiet")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "would load code" in done.stderr
 
 
 @pytest.mark.parametrize(

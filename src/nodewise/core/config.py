@@ -37,7 +37,7 @@ from typing import (
 from nodewise.core.errors import InputError
 from nodewise.core.files import read_bytes
 from nodewise.core.filetext import FileText
-from nodewise.core.registry import Registry, failure
+from nodewise.core.registry import Registry, failure, name_in_files
 from nodewise.core.suggest import did_you_mean
 
 T = TypeVar("T")
@@ -168,7 +168,8 @@ def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) ->
             if not isinstance(section, dict):
                 raise InputError(f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section")
         before = section.get(path[-1])
-        if path in chosen and getattr(before, "name", before) != value:
+        same = (before.name, name_in_files(before)) if isinstance(before, type) else (before,)
+        if path in chosen and value not in same:
             section.clear()
         elif (path in chosen and isinstance(before, type)) or (isinstance(before, dict) and value == {}):
             continue
@@ -269,8 +270,8 @@ def check_ranges(settings: object, section: str = "", /, **bounds: tuple[float, 
 
 
 def to_mapping(settings: object) -> dict[str, Any]:
-    """Return settings as nested plain dictionaries; tuples become lists, a part's class its name."""
-    return _mapping(settings, lambda part: part.name)
+    """Return settings as nested plain dictionaries; tuples become lists, a part's class its name in files."""
+    return _mapping(settings, lambda part: name_in_files(type(part)))
 
 
 def _mapping(settings: object, called: Callable[[Part], Any]) -> dict[str, Any]:

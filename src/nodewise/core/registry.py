@@ -1,8 +1,8 @@
 """Parts by name: strategies, encoders, methods and data sets register themselves where they are written.
 
 A part of the package is found by its name because the modules of its folder are imported when it is first asked for;
-a part of the user's own is registered by the same decorator, or named as ``module:attribute``. Adding a part means
-adding a file.
+a part of the user's own is registered by the same decorator, or named as ``module:attribute``, which is also how files
+name it: whoever reads them may not have registered it. Adding a part means adding a file.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Registry(Mapping[str, T]):
         self.kind = kind
         self._packages = packages
         self._found: dict[str, T] = {}
+        self._own: dict[str, T] = {}  # those of the user's own that are registered, as files name them
         self._searched = False
 
     def register(self, name: str) -> Callable[[C], C]:
@@ -47,6 +48,8 @@ class Registry(Mapping[str, T]):
                 raise ValueError(f"the {self.kind} {name!r} is registered twice: {_place(earlier)} and {_place(part)}")
             part.name = name  # type: ignore[attr-defined]  # every part has a name
             self._found[name] = cast(T, part)  # the same class again is its module run again, as in a notebook
+            if ":" in (written := name_in_files(part)):
+                self._own[written] = cast(T, part)
             return part
 
         return keep
@@ -57,8 +60,8 @@ class Registry(Mapping[str, T]):
         return tuple(sorted(self._found))
 
     def is_own(self, name: str) -> bool:
-        """Whether `name` is the user's own ``module:attribute``."""
-        return ":" in name and name not in self._found
+        """Whether `name` is the user's own ``module:attribute``, and not registered in this process."""
+        return ":" in name and name not in self._found and name not in self._own
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
@@ -74,6 +77,8 @@ class Registry(Mapping[str, T]):
 
         One's own is refused where the name was read from a file: files are data, and importing runs code.
         """
+        if name in self._own:
+            return self._own[name]
         if name not in self._found:
             self._import_namesake(name)
         if name in self._found:
@@ -119,6 +124,12 @@ class Registry(Mapping[str, T]):
             near = did_you_mean(attribute, public)
             raise InputError(f"module {module_name!r} has no {self.kind} {attribute!r}{near}")
         return getattr(module, attribute)
+
+
+def name_in_files(part: Any) -> str:
+    """Return what a file calls a class: its name, or, of the user's own, where its code is."""
+    own = part.__module__.partition(".")[0] != __name__.partition(".")[0]
+    return f"{part.__module__}:{part.__qualname__}" if own else str(part.name)
 
 
 def failure(own: object, error: Exception) -> str:

@@ -8,19 +8,20 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from nodewise.runs.labels import KnownLabels, labels_for
-from nodewise.runs.source import TABLES, GraphSource, TableColumns
-from nodewise.runs.together import Runs, find_graph, read_runs, recorded_graph
-from nodewise.core.progress import for_terminal
+from nodewise.core.config import Unloaded
 from nodewise.core.errors import InputError
+from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
 from nodewise.evaluation.evaluate import METRICS, ORACLE, Report, Summary, evaluate_embeddings
-from nodewise.evaluation.presets import get_preset
 from nodewise.evaluation.inputs import Matrix
 from nodewise.evaluation.links import link_prediction
+from nodewise.evaluation.presets import get_preset
 from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
 from nodewise.methods.untrained import random_vectors
+from nodewise.runs.labels import KnownLabels, labels_for
+from nodewise.runs.source import TABLES, GraphSource, TableColumns
+from nodewise.runs.together import Runs, find_graph, read_runs, recorded_graph
 from nodewise.training.device import choose_device
 
 _RANDOM_SPLITS = 10
@@ -136,8 +137,11 @@ def score_rows(
         if graph is not None:
             rows.append(row(f"{'structural' if graph.structural else 'raw'} features", [graph.features], [0]))
             settings = runs.settings if isinstance(runs.settings, Settings) else Settings()
-            untrained = [random_vectors(graph, settings, seed, place) for seed in runs.seeds]
-            rows.append(row("random encoder", untrained, runs.seeds))
+            if isinstance(settings.encoder, Unloaded):
+                say(f"no comparison with a random encoder: {settings.encoder.name} is not loaded", quiet)
+            else:
+                untrained = [random_vectors(graph, settings, seed, place) for seed in runs.seeds]
+                rows.append(row("random encoder", untrained, runs.seeds))
         return [*rows, row(runs.name, runs.matrices, runs.seeds)]
 
 
