@@ -37,7 +37,7 @@ def says(message: str, *parts: str) -> None:
 
 class TestEdges:
     def test_missing_file(self, refused: Refused) -> None:
-        says(refused("inspect", "edges.csv"), "edges.csv", "no such file")
+        says(refused("inspect", "edges.csv"), "edges.csv", "no such file", "[missing-file]")
 
     def test_folder(self, refused: Refused) -> None:
         Path("edges.d").mkdir()
@@ -54,35 +54,35 @@ class TestEdges:
 
     def test_truncated_gzip(self, refused: Refused) -> None:
         whole = gzip.compress(("source,target\n" + "".join(f"{i},{i + 1}\n" for i in range(9999))).encode())
-        says(refused("inspect", write("edges.csv.gz", whole[: len(whole) // 2])), "edges.csv.gz")
+        says(refused("inspect", write("edges.csv.gz", whole[: len(whole) // 2])), "edges.csv.gz", "[damaged-file]")
 
     def test_ragged_row(self, refused: Refused) -> None:
         message = refused("inspect", write("edges.csv", "source,target\na,b\nb,c\nc\nd,a\n"))
-        says(message, "edges.csv", "line 4")
+        says(message, "edges.csv", "line 4", "[bad-row]")
 
     def test_one_column(self, refused: Refused) -> None:
-        says(refused("inspect", write("edges.csv", "node\na\nb\nc\n")), "edges.csv", "column")
+        says(refused("inspect", write("edges.csv", "node\na\nb\nc\n")), "edges.csv", "column", "[missing-column]")
 
     def test_wrong_delimiter(self, refused: Refused) -> None:
-        says(refused("inspect", write("edges.csv", "a^b\nb^c\nc^d\n")), "edges.csv", "column")
+        says(refused("inspect", write("edges.csv", "a^b\nb^c\nc^d\n")), "edges.csv", "column", "[missing-column]")
 
     def test_missing_id(self, refused: Refused) -> None:
-        says(refused("inspect", write("edges.csv", "source,target\na,b\n,c\n")), "edges.csv", "line 3")
+        says(refused("inspect", write("edges.csv", "source,target\na,b\n,c\n")), "edges.csv", "line 3", "[missing-id]")
 
     @pytest.mark.parametrize(
         "content",
         ["a,a\nb,b\n", "source,target\nx,x\n"],
     )
     def test_self_loops_only(self, refused: Refused, content: str) -> None:
-        says(refused("inspect", write("edges.csv", content)), "edges.csv", "self-loop")
+        says(refused("inspect", write("edges.csv", content)), "edges.csv", "self-loop", "[no-edges]")
 
     def test_no_edges_between_the_nodes_of_an_npz(self, refused: Refused) -> None:
         sp.save_npz("graph.npz", sp.csr_matrix((4, 4)))
-        says(refused("inspect", "graph.npz"), "graph.npz", "edge")
+        says(refused("inspect", "graph.npz"), "graph.npz", "edge", "[no-edges]")
 
     def test_one_node(self, refused: Refused) -> None:
         sp.save_npz("graph.npz", sp.csr_matrix(np.ones((1, 1))))
-        says(refused("inspect", "graph.npz"), "graph.npz", "edge")
+        says(refused("inspect", "graph.npz"), "graph.npz", "edge", "[no-edges]")
 
     def test_a_line_of_ten_million_characters(self, refused: Refused) -> None:
         says(refused("inspect", write("edges.csv", "a,b\n" + "x" * 10**7 + "\n")), "edges.csv", "line 2")
@@ -92,13 +92,13 @@ class TestEdges:
 
     def test_mixed_encodings(self, refused: Refused) -> None:
         content = "source,target\nMünchen,Köln\n".encode() + "Köln,Zürich\n".encode("latin-1")
-        says(refused("inspect", write("edges.csv", content)), "edges.csv", "line 3")
+        says(refused("inspect", write("edges.csv", content)), "edges.csv", "line 3", "[not-text]")
 
     def test_utf16(self, refused: Refused) -> None:
-        says(refused("inspect", write("edges.csv", "a,b\nb,c\n".encode("utf-16"))), "edges.csv")
+        says(refused("inspect", write("edges.csv", "a,b\nb,c\n".encode("utf-16"))), "edges.csv", "[not-text]")
 
     def test_nul_bytes(self, refused: Refused) -> None:
-        says(refused("inspect", write("edges.csv", "a,b\nb\0,c\n")), "edges.csv")
+        says(refused("inspect", write("edges.csv", "a,b\nb\0,c\n")), "edges.csv", "[not-text]")
 
     @pytest.mark.parametrize("delimiter", ["é", "::", '"', "\n"])
     def test_a_delimiter_that_cannot_be_one(self, refused: Refused, delimiter: str) -> None:
@@ -110,7 +110,7 @@ class TestBinaryFormats:
     def test_truncated_parquet(self, refused: Refused) -> None:
         pq.write_table(pa.table({"source": ["a", "b"], "target": ["b", "c"]}), "edges.parquet")
         whole = Path("edges.parquet").read_bytes()
-        says(refused("inspect", write("edges.parquet", whole[:-20])), "edges.parquet")
+        says(refused("inspect", write("edges.parquet", whole[:-20])), "edges.parquet", "[damaged-file]")
 
     def test_parquet_of_a_wrong_type(self, refused: Refused) -> None:
         pq.write_table(pa.table({"source": [[1], [2]], "target": [[2], [3]]}), "edges.parquet")
@@ -123,7 +123,7 @@ class TestBinaryFormats:
 
     def test_npz_with_a_pickled_object(self, refused: Refused, folder: Path) -> None:
         np.savez("graph.npz", edge_index=np.array([Bomb(folder / "executed")], dtype=object))
-        says(refused("inspect", "graph.npz"), "graph.npz")
+        says(refused("inspect", "graph.npz"), "graph.npz", "[pickled-object]")
         assert not (folder / "executed").exists()
 
     def test_npz_without_a_graph(self, refused: Refused) -> None:
@@ -135,14 +135,19 @@ class TestBinaryFormats:
         np.lib.format.write_array_header_1_0(header, {"descr": "<i8", "fortran_order": False, "shape": (2, 10**12)})
         with zipfile.ZipFile("graph.npz", "w") as archive:
             archive.writestr("edge_index.npy", header.getvalue() + bytes(64))
-        says(refused("inspect", "graph.npz"), "graph.npz")
+        says(refused("inspect", "graph.npz"), "graph.npz", "[damaged-file]")
 
     def test_npz_that_unpacks_beyond_memory(self, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
         np.savez_compressed("graph.npz", edge_index=np.zeros((2, 10**6), np.int64))
         np.save("edges.npy", np.zeros((2, 10**6), np.int64))
         monkeypatch.setattr("nodewise.read.arrays.available_memory", lambda: 10**7)
-        says(refused("inspect", "graph.npz"), "graph.npz: unpacks to 16,000,", "10,000,000 are free")
-        says(refused("inspect", "edges.npy"), "edges.npy: holds 16,000,", "10,000,000 are free")
+        says(
+            refused("inspect", "graph.npz"),
+            "graph.npz: unpacks to 16,000,",
+            "10,000,000 are free",
+            "[too-little-memory]",
+        )
+        says(refused("inspect", "edges.npy"), "edges.npy: holds 16,000,", "10,000,000 are free", "[too-little-memory]")
 
     @pytest.mark.parametrize("layout", ["coo", "csc"])
     def test_npz_of_a_trillion_rows(self, refused: Refused, layout: str) -> None:
@@ -150,7 +155,7 @@ class TestBinaryFormats:
         if layout == "csc":
             ends = {"indices": np.array([0]), "indptr": np.array([0, 0, 1])}
         np.savez("graph.npz", format=layout, shape=np.array([10**12, 2]), data=np.ones(1), **ends)
-        says(refused("inspect", "graph.npz"), "graph.npz", "1,000,000,000,000 rows")
+        says(refused("inspect", "graph.npz"), "graph.npz", "1,000,000,000,000 rows", "[too-little-memory]")
 
     def test_parquet_of_empty_lists_as_weights(self, refused: Refused) -> None:
         empty = pa.array([[], []], pa.list_(pa.float32()))
@@ -159,12 +164,17 @@ class TestBinaryFormats:
 
     def test_a_file_in_zstandard(self, refused: Refused) -> None:
         packed = pa.compress(EDGES.encode(), "zstd", asbytes=True)
-        says(refused("inspect", write("edges.csv.zst", packed)), "edges.csv.zst", "Zstandard")
+        says(refused("inspect", write("edges.csv.zst", packed)), "edges.csv.zst", "Zstandard", "[unsupported-format]")
 
     @pytest.mark.parametrize("packing", [bz2, lzma])
     def test_a_cut_compressed_file(self, refused: Refused, packing: Any) -> None:
         packed = packing.compress(EDGES.encode())
-        says(refused("inspect", write("edges.csv", packed[: len(packed) - 9])), "edges.csv", "ended before")
+        says(
+            refused("inspect", write("edges.csv", packed[: len(packed) - 9])),
+            "edges.csv",
+            "ended before",
+            "[damaged-file]",
+        )
 
     def test_graphml_with_an_entity_bomb(self, refused: Refused) -> None:
         entities = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
@@ -205,7 +215,7 @@ class TestBinaryFormats:
 
     def test_graphml_cut_off(self, refused: Refused) -> None:
         content = '<?xml version="1.0"?><graphml><graph edgedefault="undirected"><node id="a"/>'
-        says(refused("inspect", write("graph.graphml", content)), "graph.graphml")
+        says(refused("inspect", write("graph.graphml", content)), "graph.graphml", "[damaged-file]")
 
 
 class TestFeatures:
@@ -218,7 +228,7 @@ class TestFeatures:
         says(refused("inspect", "edges.csv", "--features", name), "nodes.csv", *parts)
 
     def test_missing_file(self, refused: Refused) -> None:
-        says(refused("inspect", "edges.csv", "--features", "nodes.csv"), "nodes.csv", "no such file")
+        says(refused("inspect", "edges.csv", "--features", "nodes.csv"), "nodes.csv", "no such file", "[missing-file]")
 
     def test_not_a_number(self, refused: Refused) -> None:
         self.inspect(refused, FEATURES.replace("5", "five"), "line 4", "five")
@@ -240,7 +250,7 @@ class TestFeatures:
         write("edges.csv", "source,target\n1,2\n2,3\n")
         pq.write_table(pa.table({"id": ["1", "2", "3"], "x": [0.5, 1.0, 2.0]}), "nodes.parquet")
         message = refused("inspect", "edges.csv", "--features", "nodes.parquet")
-        says(message, "edges.csv", "nodes.parquet", "integer", "string")
+        says(message, "edges.csv", "nodes.parquet", "integer", "string", "[other-id-type]")
 
     def test_a_ragged_row(self, refused: Refused) -> None:
         self.inspect(refused, FEATURES.replace("5,6", "5"), "line 4")
@@ -256,7 +266,7 @@ class TestFeatures:
 
     def test_an_object_array(self, refused: Refused) -> None:
         np.save("nodes.npy", np.array([{}], dtype=object))
-        says(refused("inspect", "edges.csv", "--features", "nodes.npy"), "nodes.npy")
+        says(refused("inspect", "edges.csv", "--features", "nodes.npy"), "nodes.npy", "[pickled-object]")
 
 
 class TestLabels:
@@ -266,15 +276,21 @@ class TestLabels:
 
     def test_an_unknown_id(self, refused: Refused) -> None:
         write("labels.csv", "id,label\na,red\nz,blue\n")
-        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "'z'")
+        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "'z'", "[other-nodes]")
 
     def test_a_repeated_id(self, refused: Refused) -> None:
         write("labels.csv", "id,label\na,red\na,blue\n")
-        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "'a'")
+        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "'a'", "[duplicate-id]")
 
     def test_ids_of_another_type(self, refused: Refused) -> None:
         write("labels.csv", "id,label\n1,red\n2,blue\n")
-        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "integer", "string")
+        says(
+            refused("inspect", "edges.csv", "--labels", "labels.csv"),
+            "labels.csv",
+            "integer",
+            "string",
+            "[other-id-type]",
+        )
 
     def test_an_unknown_part_of_a_split(self, refused: Refused) -> None:
         write("labels.csv", "id,label,split\na,red,train\nb,blue,holdout\n")
@@ -293,7 +309,7 @@ class Bomb:
 
 class TestDataSets:
     def test_unknown_name(self, refused: Refused) -> None:
-        says(refused("inspect", "citesser"), "citesser", "did you mean 'citeseer'?")
+        says(refused("inspect", "citesser"), "citesser", "did you mean 'citeseer'?", "[missing-file]")
 
     def test_a_data_set_brings_its_own_features(self, refused: Refused) -> None:
         write("nodes.csv", FEATURES)
@@ -316,40 +332,44 @@ class TestDataSets:
         return data
 
     def test_checksum_mismatch(self, refused: Refused, files: Path) -> None:
-        says(refused("inspect", "cora", "--data-dir", files), "ind.cora.", "SHA-256")
+        says(refused("inspect", "cora", "--data-dir", files), "ind.cora.", "SHA-256", "[damaged-file]")
 
     def test_a_malicious_pickle_is_not_executed(
         self, refused: Refused, files: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         # As if the sums were those of these very files: the reader itself must be safe too.
         monkeypatch.setattr("nodewise.datasets.planetoid_files._verify", lambda *_: None)
-        says(refused("inspect", "cora", "--data-dir", files), "ind.cora.", "refused")
+        says(refused("inspect", "cora", "--data-dir", files), "ind.cora.", "refused", "[pickled-object]")
         assert not (folder / "executed").exists()
 
 
 class TestVectors:
     def test_no_run(self, refused: Refused) -> None:
-        says(refused("neighbors", "run", "--node", "a"), "run", "no such run folder")
+        says(refused("neighbors", "run", "--node", "a"), "run", "no such run folder", "[not-a-run]")
 
     def test_a_folder_that_is_no_run(self, refused: Refused) -> None:
         Path("run").mkdir()
-        says(refused("evaluate", "run"), "run", "not a run folder")
+        says(refused("evaluate", "run"), "run", "not a run folder", "[not-a-run]")
 
     def test_a_file_that_holds_no_vectors(self, refused: Refused) -> None:
-        says(refused("neighbors", write("vectors.parquet", "nonsense"), "--node", "a"), "vectors.parquet")
+        says(
+            refused("neighbors", write("vectors.parquet", "nonsense"), "--node", "a"),
+            "vectors.parquet",
+            "[damaged-file]",
+        )
 
     def test_an_unknown_node(self, refused: Refused) -> None:
         write("vectors.csv", FEATURES)
-        says(refused("neighbors", "vectors.csv", "--node", "q"), "'q'")
+        says(refused("neighbors", "vectors.csv", "--node", "q"), "'q'", "[unknown-node]")
 
     def test_vectors_without_labels(self, refused: Refused) -> None:
         write("vectors.csv", FEATURES)
-        says(refused("evaluate", "vectors.csv"), "vectors.csv", "--labels")
+        says(refused("evaluate", "vectors.csv"), "vectors.csv", "--labels", "[no-labels]")
 
     def test_labels_of_other_nodes(self, refused: Refused) -> None:
         write("vectors.csv", FEATURES)
         write("labels.csv", "id,label\na,red\nz,blue\n")
-        says(refused("evaluate", "vectors.csv", "--labels", "labels.csv"), "labels.csv", "'z'")
+        says(refused("evaluate", "vectors.csv", "--labels", "labels.csv"), "labels.csv", "'z'", "[other-nodes]")
 
     def test_an_unknown_split(self, refused: Refused) -> None:
         write("vectors.csv", FEATURES)
@@ -365,15 +385,15 @@ class TestOutput:
 
     def test_below_a_file(self, refused: Refused) -> None:
         write("file", "")
-        says(refused("embed", "edges.csv", "-o", "file/run"), "file/run", "Not a directory")
+        says(refused("embed", "edges.csv", "-o", "file/run"), "file/run", "Not a directory", "[cannot-write]")
 
     def test_a_file(self, refused: Refused) -> None:
-        says(refused("embed", "edges.csv", "-o", "edges.csv"), "edges.csv", "is a file")
+        says(refused("embed", "edges.csv", "-o", "edges.csv"), "edges.csv", "is a file", "[cannot-write]")
 
     def test_a_folder_of_other_things(self, refused: Refused) -> None:
         Path("thesis").mkdir()
         write("thesis/chapter.tex", "years of work")
-        says(refused("embed", "edges.csv", "-o", "thesis"), "thesis", "not a run's")
+        says(refused("embed", "edges.csv", "-o", "thesis"), "thesis", "not a run's", "[foreign-folder]")
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
     def test_a_read_only_folder(self, refused: Refused) -> None:
@@ -382,10 +402,10 @@ class TestOutput:
 
     def test_a_bad_graph_leaves_no_run(self, refused: Refused) -> None:
         write("ragged.csv", "a,b\nb\n")
-        says(refused("embed", "ragged.csv", "-o", "new/run"), "ragged.csv", "line 2")
+        says(refused("embed", "ragged.csv", "-o", "new/run"), "ragged.csv", "line 2", "[bad-row]")
 
     def test_a_bad_setting_leaves_no_run(self, refused: Refused) -> None:
-        says(refused("embed", "edges.csv", "-o", "run", "--set", "views.lngth=5"), "views.length")
+        says(refused("embed", "edges.csv", "-o", "run", "--set", "views.lngth=5"), "views.length", "[unknown-setting]")
 
     def test_an_unknown_method_or_device(self, refused: Refused) -> None:
         says(refused("embed", "edges.csv", "-o", "run", "--method", "nodwise"), "'nodewise'")

@@ -157,7 +157,8 @@ def test_exploded_training_says_where_the_last_good_weights_are(nodewise: Nodewi
     assert outcome.err.count("\n") == 1
     assert "exploded at step 1; lower training.learning_rate, which is 10; what was learnt before is in" in outcome.err
     kept = list(Path("run/.partial").glob("checkpoint-*"))
-    assert [str(path) for path in kept] == [outcome.err.split()[-1]]
+    assert [str(path) for path in kept] == [outcome.err.split()[-2]]
+    assert outcome.err.endswith(" [training-diverged]\n")
     assert not Path("run/config.toml").exists()
 
 

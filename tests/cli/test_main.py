@@ -110,26 +110,31 @@ class TestFailures:
     @pytest.mark.parametrize(
         ("error", "code", "message"),
         [
-            (InputError("e.csv: line 3 has one column"), 2, "e.csv: line 3 has one column"),
-            (NodewiseError("the weights are wrong"), 1, "the weights are wrong"),
+            (InputError("e.csv: line 3 has one column", code="bad-row"), 2, "e.csv: line 3 has one column [bad-row]"),
+            (NodewiseError("the weights are wrong"), 1, "the weights are wrong [failed]"),
             (KeyboardInterrupt(), 130, "interrupted"),
             (Stopped(15), 143, "interrupted"),
             (Paused("interrupted; go on", Stopped(15)), 143, "interrupted; go on"),
             (
                 ImportError("lib.so: failed to map segment from shared object"),
                 1,
-                "not enough memory to start: a library could not be loaded; raise the limit (ulimit -v)",
+                "not enough memory to start: a library could not be loaded; raise the limit (ulimit -v) "
+                "[too-little-memory]",
             ),
             (
                 ZeroDivisionError("division by zero"),
                 1,
                 "our fault, please report it: ZeroDivisionError: division by zero "
-                "(NODEWISE_DEBUG=1 shows the traceback)",
+                "(NODEWISE_DEBUG=1 shows the traceback) [bug]",
             ),
-            (MemoryError(), 1, "out of memory; 'nodewise inspect GRAPH' says how much a graph needs"),
-            (InputError("first\n  second"), 2, "first second"),
-            (InputError("seen '\x1b[31mred\x07'"), 2, "seen '\\x1b[31mred\\x07'"),
-            (InputError("a  b \udc80"), 2, "a  b \\udc80"),
+            (
+                MemoryError(),
+                1,
+                "out of memory; 'nodewise inspect GRAPH' says how much a graph needs [too-little-memory]",
+            ),
+            (InputError("first\n  second"), 2, "first second [input]"),
+            (InputError("seen '\x1b[31mred\x07'"), 2, "seen '\\x1b[31mred\\x07' [input]"),
+            (InputError("a  b \udc80"), 2, "a  b \\udc80 [input]"),
         ],
     )
     def test_becomes_an_exit_code_and_one_line(
@@ -171,7 +176,8 @@ class TestProcess:
         assert done.returncode == 2
         assert done.stdout == ""
         assert done.stderr == (
-            "nodewise: error: citesear: no such file, nor a data set of that name; did you mean 'citeseer'?\n"
+            "nodewise: error: citesear: no such file, nor a data set of that name; "
+            "did you mean 'citeseer'? [missing-file]\n"
         )
 
     @pytest.mark.parametrize("arguments", [["--help"], ["inspect", "citeseer", "-q"]])

@@ -179,7 +179,10 @@ class TestFiles:
         monkeypatch.setattr(os, "access", lambda path, mode, **options: not mode & os.W_OK)
         monkeypatch.setattr("nodewise.runs.page.read_subject", lambda *arguments, **options: pytest.fail("too late"))
         outcome = nodewise("report", "run", "-o", "page.html")
-        assert (outcome.code, outcome.err) == (2, "nodewise: error: cannot write page.html: permission denied\n")
+        assert (outcome.code, outcome.err) == (
+            2,
+            "nodewise: error: cannot write page.html: permission denied [cannot-write]\n",
+        )
 
 
 class TestFolders:

@@ -81,7 +81,9 @@ def classify(
     its test nodes are compared. A row (id, label, probability) is written for every node not learnt from.
     """
     if output.suffix.lower() not in (".parquet", ".csv"):
-        raise InputError(f"{output}: the format is not clear; let the name end in .parquet or .csv")
+        raise InputError(
+            f"{output}: the format is not clear; let the name end in .parquet or .csv", code="unsupported-format"
+        )
     check_file(output, run_or_graph, features, labels, config, run=None if method else run_or_graph)
     if method is None:
         given = {"--features": features, "--config": config, "--set": set, "--threads": threads}

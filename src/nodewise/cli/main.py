@@ -1,8 +1,8 @@
 """The command `nodewise`: its commands, and how every outcome becomes an exit code.
 
 0: done. 2: something the user gave cannot be used. 1: our fault. 130: interrupted (SIGINT); 143 and 129 likewise by
-SIGTERM and SIGHUP. An error is one line on stderr; NODEWISE_DEBUG=1 shows the traceback as well. Nothing heavy is
-imported before a command runs.
+SIGTERM and SIGHUP. An error is one line on stderr that ends in its code, such as [missing-file]; NODEWISE_DEBUG=1 shows
+the traceback as well. Nothing heavy is imported before a command runs.
 """
 
 from __future__ import annotations
@@ -112,19 +112,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         # What reads and writes files explains its own errors; this is the system's, such as a full disk behind stdout.
         silence(sys.stdout)
-        return _fail(f"the system refused: {error}", 2)
+        return _fail(f"the system refused: {error}", 2, "system")
     except NodewiseError as error:
-        return _fail(str(error), error.exit_code)
+        return _fail(str(error), error.exit_code, error.code)
     except _USAGE_ERROR as error:
         path = error.ctx.command_path if error.ctx else "nodewise"
-        return _fail(f"{error.format_message()} (see '{path} --help')", 2)
+        return _fail(f"{error.format_message()} (see '{path} --help')", 2, "usage")
     except MemoryError:
-        return _fail("out of memory; 'nodewise inspect GRAPH' says how much a graph needs", 1)
+        return _fail("out of memory; 'nodewise inspect GRAPH' says how much a graph needs", 1, "too-little-memory")
     except Exception as error:
         if "failed to map segment" in str(error):  # the dynamic linker's words, through an ImportError
-            return _fail("not enough memory to start: a library could not be loaded; raise the limit (ulimit -v)", 1)
+            message = "not enough memory to start: a library could not be loaded; raise the limit (ulimit -v)"
+            return _fail(message, 1, "too-little-memory")
         what = f"{type(error).__name__}: {error}"
-        return _fail(f"our fault, please report it: {what} (NODEWISE_DEBUG=1 shows the traceback)", 1)
+        return _fail(f"our fault, please report it: {what} (NODEWISE_DEBUG=1 shows the traceback)", 1, "bug")
     return 0
 
 
@@ -134,14 +135,14 @@ def _require_memory(arguments: Sequence[str]) -> None:
     light = not arguments or not _LIGHT.isdisjoint(arguments)
     if not light and limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY:
         least = f"raise the limit of {limit:,} bytes (ulimit -v) to {_LEAST_MEMORY:,} or more"
-        raise NodewiseError(f"not enough memory to start; {least}")
+        raise NodewiseError(f"not enough memory to start; {least}", code="too-little-memory")
 
 
-def _fail(message: str, code: int) -> int:
+def _fail(message: str, status: int, code: str = "") -> int:
     if os.environ.get("NODEWISE_DEBUG") == "1":
         traceback.print_exc()
-    tell(f"error: {message}")
-    return code
+    tell(f"error: {message}{f' [{code}]' if code else ''}")
+    return status
 
 
 def run() -> None:

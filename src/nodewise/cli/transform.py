@@ -86,7 +86,10 @@ def transform(
     trained = Run(run)
     method = trained.method
     if not method.inductive:
-        raise InputError(f"{run}: {method.name} has vectors for the nodes it was trained on only; train it again")
+        raise InputError(
+            f"{run}: {method.name} has vectors for the nodes it was trained on only; train it again",
+            code="not-inductive",
+        )
     if nodes is not None and new:
         raise InputError("--nodes and --new exclude each other; give one of them")
     if launched() and not shards:
@@ -95,7 +98,9 @@ def transform(
     if not shards:
         check_file(output, run=run)
     if not shards and output.suffix.lower() not in ("", ".parquet"):
-        raise InputError(f"{output}: vectors are written as Parquet; let the name end in .parquet")
+        raise InputError(
+            f"{output}: vectors are written as Parquet; let the name end in .parquet", code="unsupported-format"
+        )
     if shards and not method.partial:
         raise InputError(f"{run}: {method.name} embeds a graph as a whole; leave out --shards")
     model = trained.model(device)

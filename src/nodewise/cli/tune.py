@@ -186,12 +186,15 @@ def _visible(graph: Graph, objective: str, split: str, seed: int) -> Graph:
     if objective == "links":
         return unlabelled(graph)
     if graph.labels is None:
-        raise InputError(f"{graph.name} has no labels; give them with --labels, or search with --objective links")
+        raise InputError(
+            f"{graph.name} has no labels; give them with --labels, or search with --objective links", code="no-labels"
+        )
     drawn = parse_split(split)
     if drawn is None and graph.split is None:
         raise InputError(
             f"{graph.name}: the labels came without a split; draw one with --split random:20x500x1000, or search with "
-            "--objective links"
+            "--objective links",
+            code="no-split",
         )
     visible = without_test_labels(replace(graph, split=choose_split(graph, drawn, seed)))
     assert visible.split is not None

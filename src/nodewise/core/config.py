@@ -69,7 +69,10 @@ class Part:
         found = cls.registry[name]
         if not (isinstance(found, type) and issubclass(found, cls)):
             base = f"{cls.__module__}.{cls.__qualname__}"
-            raise InputError(f"{cls.registry.kind} {name} is not a class derived from {base}, but {found!r:.60}")
+            raise InputError(
+                f"{cls.registry.kind} {name} is not a class derived from {base}, but {found!r:.60}",
+                code="own-code-failed",
+            )
         return found
 
     @classmethod
@@ -113,7 +116,7 @@ def from_mapping(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
     try:
         marked = _from_file(mapping)
     except RecursionError:
-        raise InputError(f"{source}: sections are nested too deep to be settings") from None
+        raise InputError(f"{source}: sections are nested too deep to be settings", code="bad-settings-file") from None
     return _build(cls, marked, source)
 
 
@@ -121,7 +124,7 @@ def _build(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
     try:
         return _section(cls, mapping, "", cls)
     except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+        raise InputError(f"{source}: {error}", code=error.code) from None
 
 
 def load_toml(cls: type[T], path: str | Path) -> T:
@@ -129,13 +132,17 @@ def load_toml(cls: type[T], path: str | Path) -> T:
     try:
         mapping = tomllib.loads(read_bytes(path).decode("utf-8"))
     except OSError as error:
-        raise InputError(f"{path}: cannot read the settings: {error.strerror or error}") from None
+        raise InputError(
+            f"{path}: cannot read the settings: {error.strerror or error}", code="unreadable-file"
+        ) from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a TOML file: byte {error.start} is not UTF-8") from None
+        raise InputError(
+            f"{path}: not a TOML file: byte {error.start} is not UTF-8", code="bad-settings-file"
+        ) from None
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
+        raise InputError(f"{path}: not valid TOML: {error}", code="bad-settings-file") from None
     return from_mapping(cls, mapping, str(path))
 
 
@@ -150,7 +157,7 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
         key, equals, text = assignment.partition("=")
         path = tuple(part.strip() for part in key.split("."))
         if not equals or not path[-1]:
-            raise InputError(f"{source}: expected key=value, not {_quoted(assignment)}")
+            raise InputError(f"{source}: expected key=value, not {_quoted(assignment)}", code="bad-setting")
         changes[path] = _parse_value(text.strip())
     return changed(settings, changes, source)
 
@@ -166,7 +173,9 @@ def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) ->
         for depth, part in enumerate(path[:-1], start=1):
             section = section.setdefault(part, {})
             if not isinstance(section, dict):
-                raise InputError(f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section")
+                raise InputError(
+                    f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section", code="bad-setting"
+                )
         before = section.get(path[-1])
         same = (before.name, name_in_files(before)) if isinstance(before, type) else (before,)
         if path in chosen and value not in same:
@@ -203,8 +212,10 @@ def path_of(settings: object, name: str) -> tuple[str, ...]:
         return (exact or highest)[0]
     if highest:
         means = " or ".join("_".join(path) for path in highest)
-        raise InputError(f"{name!r} is the name of several settings; write {means}")
-    raise InputError(f"there is no setting {name!r}{did_you_mean(name, (path[-1] for path in paths))}")
+        raise InputError(f"{name!r} is the name of several settings; write {means}", code="bad-setting")
+    raise InputError(
+        f"there is no setting {name!r}{did_you_mean(name, (path[-1] for path in paths))}", code="unknown-setting"
+    )
 
 
 def keyword_values(settings: object) -> dict[str, Any]:
@@ -266,7 +277,9 @@ def check_ranges(settings: object, section: str = "", /, **bounds: tuple[float, 
         if not low <= value <= high:
             rule = f"at most {high:,}" if value > high else f"at least {low:,}"
             key = f"{section}.{name}" if section else name
-            raise InputError(f"{key} is {value if isinstance(value, int) else f'{value:g}'}; it must be {rule}")
+            raise InputError(
+                f"{key} is {value if isinstance(value, int) else f'{value:g}'}; it must be {rule}", code="bad-setting"
+            )
 
 
 def to_mapping(settings: object) -> dict[str, Any]:
@@ -315,30 +328,34 @@ def _fields(cls: Any) -> tuple[Field[Any], ...]:
 
 def _section(cls: type[T], mapping: object, key: str, root: type[object]) -> T:
     if not isinstance(mapping, Mapping):
-        raise InputError(f"'{key}' is a section of settings, not {_describe(mapping)}")
+        raise InputError(f"'{key}' is a section of settings, not {_describe(mapping)}", code="bad-setting")
     prefix = f"{key}." if key else ""
     known = {item.name: item for item in _fields(cls)}
     earlier: dict[str, str] = getattr(cls, "renamed", {})  # names that settings had before, accepted for a while
     given: dict[str, Any] = {earlier.get(str(name), str(name)): value for name, value in mapping.items()}
     for name in given:
         if name not in known:
-            raise InputError(f"unknown key {_quoted(prefix + name)}{_suggest(prefix, name, cls, root)}")
+            raise InputError(
+                f"unknown key {_quoted(prefix + name)}{_suggest(prefix, name, cls, root)}", code="unknown-setting"
+            )
     kinds = get_type_hints(cls)
     values = {}
     for name, item in known.items():
         if name in given:
             values[name] = _value(kinds[name], given[name], prefix + name, root)
         elif item.default is MISSING and item.default_factory is MISSING:
-            raise InputError(f"the key '{prefix}{name}' is missing")
+            raise InputError(f"the key '{prefix}{name}' is missing", code="bad-setting")
     try:
         return cls(**values)
     except InputError as error:
         # The class knows its own fields, not which section of the settings it is.
-        raise InputError(f"{error}" if str(error).startswith(key) else f"[{key}] {error}") from None
+        raise InputError(f"{error}" if str(error).startswith(key) else f"[{key}] {error}", code=error.code) from None
     except Exception as error:
         if cls.__module__.startswith("nodewise."):
             raise
-        raise InputError(f"{cls.__module__}:{cls.__qualname__} {failure(cls, error)}") from error
+        raise InputError(
+            f"{cls.__module__}:{cls.__qualname__} {failure(cls, error)}", code="own-code-failed"
+        ) from error
 
 
 def _suggest(prefix: str, name: str, cls: type[object], root: type[object]) -> str:
@@ -366,20 +383,22 @@ def _value(kind: Any, value: Any, key: str, root: type[object]) -> Any:
         return _value(inner, value, key, root)
     if origin is tuple:
         if not isinstance(value, (list, tuple)):
-            raise InputError(f"'{key}' must be a list, not {_describe(value)}")
+            raise InputError(f"'{key}' must be a list, not {_describe(value)}", code="bad-setting")
         return tuple(_value(arguments[0], item, f"{key}[{i}]", root) for i, item in enumerate(value))
     if origin is Literal:
         for choice in arguments:
             if (type(choice) is type(value) or isinstance(value, FileText)) and choice == value:
                 return choice
-        raise InputError(f"'{key}' cannot be {_describe(value)}{did_you_mean(str(value), map(str, arguments))}")
+        raise InputError(
+            f"'{key}' cannot be {_describe(value)}{did_you_mean(str(value), map(str, arguments))}", code="bad-setting"
+        )
     if kind is float and type(value) is int:
         try:
             return float(value)
         except OverflowError:
-            raise InputError(f"'{key}' is too large for a number") from None
+            raise InputError(f"'{key}' is too large for a number", code="bad-setting") from None
     if type(value) is not kind and not (kind is str and isinstance(value, FileText)):  # true is no whole number
-        raise InputError(f"'{key}' must be {_KINDS[kind]}, not {_describe(value)}")
+        raise InputError(f"'{key}' must be {_KINDS[kind]}, not {_describe(value)}", code="bad-setting")
     return value
 
 
@@ -389,7 +408,7 @@ def _part(kind: type[Part], value: Any, key: str, root: type[object]) -> Part | 
         return value
     section = {kind.key: value} if isinstance(value, str) else value
     if not isinstance(section, Mapping):
-        raise InputError(f"'{key}' is a section of settings, not {_describe(value)}")
+        raise InputError(f"'{key}' is a section of settings, not {_describe(value)}", code="bad-setting")
     named = section.get(kind.key, _default_name(root, key))
     if isinstance(named, kind):
         section, named = {**_mapping(named, type), **section}, type(named)
@@ -397,7 +416,7 @@ def _part(kind: type[Part], value: Any, key: str, root: type[object]) -> Part | 
         return _section(named, {name: each for name, each in section.items() if name != kind.key}, key, root)
     section = kind.upgraded(section)
     if not isinstance(named, str):
-        raise InputError(f"'{key}.{kind.key}' must be text, not {_describe(named)}")
+        raise InputError(f"'{key}.{kind.key}' must be text, not {_describe(named)}", code="bad-setting")
     rest = {name: each for name, each in section.items() if name != kind.key}
     if isinstance(named, FileText) and kind.registry.is_own(named):
         return Unloaded(kind, named, rest)

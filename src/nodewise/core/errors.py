@@ -1,4 +1,4 @@
-"""Errors that carry the exit status of the command line."""
+"""Errors that carry a code, which stays when their words are improved, and the exit status of the command line."""
 
 from __future__ import annotations
 
@@ -7,22 +7,35 @@ from typing import Any
 
 
 class NodewiseError(Exception):
-    """Base of every error raised on purpose; the command line prints its one line and exits with `exit_code`."""
+    """Base of every error raised on purpose; the command line prints its one line and exits with `exit_code`.
+
+    Attributes:
+        code: what kind of error it is, for programs and for docs/errors.md.
+    """
 
     exit_code = 1
+    code = "failed"
+
+    def __init__(self, message: str = "", *, code: str | None = None) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
 
 
 class LostProcess(NodewiseError):
     """Another process of the same work was lost; what is done so far can be gone on from."""
+
+    code = "lost-process"
 
 
 class InputError(NodewiseError, ValueError):
     """Something the user gave cannot be used: the message names what was seen, where, and the remedy."""
 
     exit_code = 2
+    code = "input"
 
 
 def require_type(name: str, value: object, kind: Any, wanted: str) -> None:
     """Refuse an argument of another type, before whatever is below fails in words of its own."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is Integral):
-        raise InputError(f"{name} must be {wanted}, not {value!r:.60}")
+        raise InputError(f"{name} must be {wanted}, not {value!r:.60}", code="bad-argument")

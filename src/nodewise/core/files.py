@@ -32,7 +32,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
         flush_to_disk(target.parent)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {_reason(error, target.parent)}") from error
+        raise InputError(f"cannot write {path}: {_reason(error, target.parent)}", code="cannot-write") from error
     finally:
         with suppress(OSError):
             temporary.unlink()
@@ -44,17 +44,21 @@ def check_output(path: str | os.PathLike[str]) -> None:
     require_utf8(path)
     try:
         if target.is_dir():
-            raise InputError(f"cannot write {path}: it is a folder; give the name of a file")
+            raise InputError(f"cannot write {path}: it is a folder; give the name of a file", code="cannot-write")
         if target.is_symlink() and not target.exists():
-            raise InputError(f"cannot write {path}: it is a link to nowhere; remove it, or give another name")
+            raise InputError(
+                f"cannot write {path}: it is a link to nowhere; remove it, or give another name", code="cannot-write"
+            )
         if target.exists() and not target.is_file():
-            raise InputError(f"cannot write {path}: it is a device or a pipe; give the name of a file")
+            raise InputError(
+                f"cannot write {path}: it is a device or a pipe; give the name of a file", code="cannot-write"
+            )
         target.parent.stat()
         own = os.access in os.supports_effective_ids
         if not os.access(target.parent, os.W_OK | os.X_OK, effective_ids=own):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
-        raise InputError(f"cannot write {path}: {_reason(error, target.parent)}") from error
+        raise InputError(f"cannot write {path}: {_reason(error, target.parent)}", code="cannot-write") from error
 
 
 def require_utf8(path: str | os.PathLike[str]) -> None:
@@ -74,16 +78,19 @@ def refuse_planted(folder: Path) -> None:
             entries = (entry for entry in folder.iterdir() if os.path.lexists(entry))  # not gone meanwhile
             strange = any(entry.is_symlink() or not entry.is_file() for entry in entries)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
+        raise InputError(f"{folder}: cannot be read: {error.strerror}", code="unreadable-file") from None
     if strange:
-        raise InputError(f"{folder}: holds links or folders, which are not ours; remove it, or name another folder")
+        raise InputError(
+            f"{folder}: holds links or folders, which are not ours; remove it, or name another folder",
+            code="foreign-folder",
+        )
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the content of a file; a pipe or a device, which may have no end or never begin, is refused."""
     mode = Path(path).stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder, reading itself says so
-        raise InputError(f"{path}: not a plain file; save what it gives as one")
+        raise InputError(f"{path}: not a plain file; save what it gives as one", code="not-a-plain-file")
     return Path(path).read_bytes()
 
 

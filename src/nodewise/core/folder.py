@@ -104,15 +104,22 @@ class RunFolder:
         require_type("the run", path, str | os.PathLike, "the name of a folder")
         run = cls(Path(path))
         if not run.path.is_dir():
-            raise InputError(f"{path}: no such run folder; make one with 'nodewise embed GRAPH -o {path}'")
+            raise InputError(
+                f"{path}: no such run folder; make one with 'nodewise embed GRAPH -o {path}'", code="not-a-run"
+            )
         if not run.config.is_file():
             if run.partial.exists():
-                raise InputError(f"{path}: the run is not finished; the 'nodewise embed' of it with --resume goes on")
-            raise InputError(f"{path}: not a run folder: it has no {run.config.name}")
+                raise InputError(
+                    f"{path}: the run is not finished; the 'nodewise embed' of it with --resume goes on",
+                    code="unfinished-run",
+                )
+            raise InputError(f"{path}: not a run folder: it has no {run.config.name}", code="not-a-run")
         for name in cls.NAMES:
             file = run.path / name
             if file.exists() and not file.is_file():
-                raise InputError(f"{file}: not a plain file, as those of a run are; make the run again")
+                raise InputError(
+                    f"{file}: not a plain file, as those of a run are; make the run again", code="not-a-plain-file"
+                )
         run.read_environment()
         return run
 
@@ -123,12 +130,14 @@ class RunFolder:
                 return
             if not self.path.is_dir():
                 kind = "is a file" if self.path.exists() else "is a link to nowhere"
-                raise InputError(f"{self.path}: {kind}; name a folder for the run")
+                raise InputError(f"{self.path}: {kind}; name a folder for the run", code="cannot-write")
             found = {entry.name for entry in self.path.iterdir()} - {self.partial.name, LOCK}
         except OSError as error:
-            raise InputError(f"{self.path}: cannot read the folder: {error.strerror}") from None
+            raise InputError(f"{self.path}: cannot read the folder: {error.strerror}", code="unreadable-file") from None
         if found and not self.is_ours() and not RunFolder(self.partial)._is_complete():
-            raise InputError(f"{self.path}: holds files that are not a run's; name a new or empty folder")
+            raise InputError(
+                f"{self.path}: holds files that are not a run's; name a new or empty folder", code="foreign-folder"
+            )
 
     def is_ours(self) -> bool:
         """Tell whether nodewise wrote the run, and not somebody else files of the same names: it may be replaced."""
@@ -195,7 +204,9 @@ class RunFolder:
         """Return the seed of the training; 0 if nothing was written about the run."""
         seed = self.read_environment().get("seed", 0)
         if type(seed) is not int:
-            raise InputError(f"{self.environment}: 'seed' should be a whole number; make the run again")
+            raise InputError(
+                f"{self.environment}: 'seed' should be a whole number; make the run again", code="damaged-run"
+            )
         return seed
 
     def append_metrics(self, record: Mapping[str, Any]) -> None:
@@ -204,7 +215,7 @@ class RunFolder:
             with self.metrics.open("a", encoding="utf-8") as file:
                 file.write(to_json(record) + "\n")
         except OSError as error:
-            raise InputError(f"cannot write {self.metrics}: {error.strerror or error}") from None
+            raise InputError(f"cannot write {self.metrics}: {error.strerror or error}", code="cannot-write") from None
 
     def metrics_length(self) -> int:
         """Return the bytes of metrics written so far, all of them on disk."""
@@ -235,20 +246,20 @@ def _check(found: Any, wanted: Any, source: str, name: str = "") -> None:
     """Refuse what is not of the type wanted; of several facts, those that are there."""
     if isinstance(wanted, dict):
         if not isinstance(found, dict):
-            raise InputError(f"{source}: '{name}' should hold facts; make the run again")
+            raise InputError(f"{source}: '{name}' should hold facts; make the run again", code="damaged-run")
         for key in wanted.keys() & found.keys():
             _check(found[key], wanted[key], source, f"{name}.{key}" if name else key)
     elif isinstance(wanted, tuple):
         if not isinstance(found, list):
-            raise InputError(f"{source}: '{name}' should be a list; make the run again")
+            raise InputError(f"{source}: '{name}' should be a list; make the run again", code="damaged-run")
         for item in found:
             _check(item, wanted[0], source, f"an item of {name}")
     elif type(found) is not wanted or (wanted is int and not -(2**63) <= found < 2**63):
-        raise InputError(f"{source}: '{name}' should be {_WORDS[wanted]}; make the run again")
+        raise InputError(f"{source}: '{name}' should be {_WORDS[wanted]}; make the run again", code="damaged-run")
 
 
 def _content(path: Path) -> bytes:
     try:
         return read_bytes(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from None

@@ -22,7 +22,7 @@ def json_object(data: bytes | str, source: str) -> dict[str, Any]:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{source}: not JSON: {error}") from None
+        raise InputError(f"{source}: not JSON: {error}", code="damaged-file") from None
     if not isinstance(found, dict):
         raise InputError(f"{source}: holds {type(found).__name__} where a JSON object is expected")
     return found

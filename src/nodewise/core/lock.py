@@ -60,7 +60,9 @@ def _lock(path: Path, target: str, what: str) -> int | None:
         holder = os.pread(descriptor, 200, 0).decode(errors="replace").split()
         os.close(descriptor)
         who = f"process {holder[0]} on {holder[1]}" if len(holder) == 2 else "another process"
-        raise InputError(f"{target}: {who} is at work on {what}; wait until it ends, or name another folder") from None
+        raise InputError(
+            f"{target}: {who} is at work on {what}; wait until it ends, or name another folder", code="in-use"
+        ) from None
     except OSError as error:
         if error.errno not in _NO_LOCKS_HERE:
             os.close(descriptor)

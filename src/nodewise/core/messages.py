@@ -44,4 +44,6 @@ def first_line(error: BaseException) -> str:
 def not_a_number(where: str, column: str, seen: object) -> InputError:
     """Return the error for a cell that should hold a number."""
     what = "a missing value" if seen in ("", None) else excerpt(seen)
-    return InputError(f"{where}: {excerpt(column)} holds {what} where a number is expected; correct or remove it")
+    return InputError(
+        f"{where}: {excerpt(column)} holds {what} where a number is expected; correct or remove it", code="bad-number"
+    )

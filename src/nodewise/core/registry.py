@@ -87,13 +87,17 @@ class Registry(Mapping[str, T]):
             if isinstance(name, FileText):
                 raise InputError(
                     f"the {self.kind} {name[:60]!r} would load code, and only a file of settings names it; "
-                    "if the code is yours, name it in the command line too (--set), or in Python"
+                    "if the code is yours, name it in the command line too (--set), or in Python",
+                    code="own-code",
                 )
             return cast(T, self._import_own(name))
         self._import_all()
         if name in self._found:
             return self._found[name]
-        raise InputError(f"unknown {self.kind} {name!r}{did_you_mean(name, self._found)}")
+        raise InputError(
+            f"unknown {self.kind} {name!r}{did_you_mean(name, self._found)}",
+            code=f"unknown-{self.kind.replace(' ', '-')}",
+        )
 
     def _import_namesake(self, name: str) -> None:
         """Import the module called like the part, if there is one: all of them would take longer."""
@@ -118,11 +122,13 @@ class Registry(Mapping[str, T]):
         try:
             module = import_module(module_name)
         except Exception as error:  # whatever goes wrong in the user's module is theirs to see in one line
-            raise InputError(f"cannot import the {self.kind} {name!r}: {_one_line(error)}") from error
+            raise InputError(
+                f"cannot import the {self.kind} {name!r}: {_one_line(error)}", code="own-code-failed"
+            ) from error
         if not hasattr(module, attribute):
             public = [entry for entry in vars(module) if not entry.startswith("_")]
             near = did_you_mean(attribute, public)
-            raise InputError(f"module {module_name!r} has no {self.kind} {attribute!r}{near}")
+            raise InputError(f"module {module_name!r} has no {self.kind} {attribute!r}{near}", code="own-code-failed")
         return getattr(module, attribute)
 
 

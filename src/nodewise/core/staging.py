@@ -60,7 +60,7 @@ def _locked(target: RunFolder) -> Iterator[None]:
         target.path.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(target.path)
     except OSError as error:
-        raise InputError(f"{target.path}: cannot make the run folder: {error.strerror}") from None
+        raise InputError(f"{target.path}: cannot make the run folder: {error.strerror}", code="cannot-write") from None
     with lock:
         yield
 
@@ -71,7 +71,7 @@ def _make_ready(target: RunFolder, work: RunFolder) -> None:
             _publish(target, work)
         work.path.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(f"{target.path}: cannot make the run folder: {error.strerror}") from None
+        raise InputError(f"{target.path}: cannot make the run folder: {error.strerror}", code="cannot-write") from None
 
 
 def _mark_complete(work: RunFolder) -> None:

@@ -103,11 +103,11 @@ def fetch_files(
 def _read_verified(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():
-            raise InputError(f"{path}: not a plain file; put the original there")
+            raise InputError(f"{path}: not a plain file; put the original there", code="not-a-plain-file")
         with path.open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+        raise InputError(f"cannot read {path}: {error.strerror or error}", code="unreadable-file") from error
     _verify(content, path.name, str(path))
     return content
 
@@ -119,5 +119,6 @@ def _verify(content: bytes, file: str, source: str) -> None:
     if seen != SHA256[file]:
         raise InputError(
             f"{source}: SHA-256 mismatch, expected {SHA256[file]}, seen {seen}; "
-            "the file is damaged or altered: delete it and get the original"
+            "the file is damaged or altered: delete it and get the original",
+            code="damaged-file",
         )

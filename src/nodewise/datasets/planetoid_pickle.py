@@ -160,7 +160,8 @@ def _refuse_foreign_instructions(data: bytes, source: str) -> None:
             continue
         raise InputError(
             f"{source}: refused and not run: the pickle at byte {offset} {offence}, which no Planetoid file "
-            "does; get the file anew, and do not open this one by other means"
+            "does; get the file anew, and do not open this one by other means",
+            code="pickled-object",
         )
 
 
@@ -182,4 +183,4 @@ def _to_array(record: Any, source: str) -> npt.NDArray[Any]:
         return values.reshape(shape, order="F" if by_column else "C")
     except Exception as error:  # the state may be anything at all
         reason = f"{type(error).__name__}: {first_line(error)}"
-        raise InputError(f"{source}: cannot read a pickled numpy array ({reason})") from error
+        raise InputError(f"{source}: cannot read a pickled numpy array ({reason})", code="unreadable-file") from error

@@ -89,4 +89,6 @@ def check_finite(matrix: npt.NDArray[np.float32], place: Callable[[int], str], n
 def not_finite(place: str, column: str | int, value: float) -> InputError:
     """Return the error for a feature that is NaN, infinite, or beyond float32."""
     where = f"column {column + 1}" if isinstance(column, int) else repr(column)
-    return InputError(f"{place}: feature {where} is {value}; features must be finite numbers of at most 3.4e38")
+    return InputError(
+        f"{place}: feature {where} is {value}; features must be finite numbers of at most 3.4e38", code="bad-number"
+    )

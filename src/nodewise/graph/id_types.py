@@ -92,7 +92,8 @@ def require_same_kind(left: Any, left_source: str, right: Any, right_source: str
     """
     if id_kind(left.type) != id_kind(right.type) and len(left) and len(right):
         raise InputError(
-            f"{left_source} has {_described(left)} but {right_source} has {_described(right)}; give both the same type"
+            f"{left_source} has {_described(left)} but {right_source} has {_described(right)}; give both the same type",
+            code="other-id-type",
         )
 
 

@@ -35,13 +35,14 @@ class NodeIds:
     ) -> None:
         array = as_id_array(values, source)
         if (row := first_missing(array)) is not None:
-            raise InputError(f"{source}, {place(row)}: the id is missing; every node needs one")
+            raise InputError(f"{source}, {place(row)}: the id is missing; every node needs one", code="missing-id")
         self._values = array
         if len(pc.unique(array)) != len(array):
             first, again = _first_repeat(array)
             raise InputError(
                 f"{source}, {place(again)}: id {excerpt(array[again].as_py())} again, after {place(first)}; "
-                "keep one row for every id"
+                "keep one row for every id",
+                code="duplicate-id",
             )
 
     @classmethod
@@ -126,7 +127,9 @@ class NodeIds:
             return int(text)
         except ValueError:
             example = f", such as {self[0]}" if len(self) else ""
-            raise InputError(f"{excerpt(text)} is not a node id: ids here are integers{example}") from None
+            raise InputError(
+                f"{excerpt(text)} is not a node id: ids here are integers{example}", code="other-id-type"
+            ) from None
 
 
 def _first_repeat(array: Any) -> tuple[int, int]:

@@ -49,10 +49,14 @@ def choose_split(graph: Graph, split: RandomSplit | None, seed: int = 0) -> Spli
     """Return the graph's own split for None, a random one otherwise."""
     if split is None:
         if graph.split is None:
-            raise InputError(f"{graph.name} came without a split; ask for a random one, such as random:20x500x1000")
+            raise InputError(
+                f"{graph.name} came without a split; ask for a random one, such as random:20x500x1000", code="no-split"
+            )
         return graph.split
     if graph.labels is None:
-        raise InputError(f"{graph.name} has no labels to draw the split {split} from; give them with --labels")
+        raise InputError(
+            f"{graph.name} has no labels to draw the split {split} from; give them with --labels", code="no-labels"
+        )
     return random_split(
         graph.labels, split.per_class, split.num_val, split.num_test, seed, class_names=graph.class_names
     )
@@ -78,13 +82,14 @@ def random_split(
     classes, starts, sizes = np.unique(labels[by_class], return_index=True, return_counts=True)
     if len(classes) < 2:
         seen = f"all {len(by_class)} labels are the same" if len(by_class) else "no label is known"
-        raise InputError(f"cannot draw a split: {seen}; at least two classes are needed")
+        raise InputError(f"cannot draw a split: {seen}; at least two classes are needed", code="too-few-labels")
     if sizes.min() < per_class:
         poorest = int(classes[sizes.argmin()])
         name = class_names[poorest] if class_names else poorest
         raise InputError(
             f"cannot draw {per_class} training nodes a class: class {name} has only {sizes.min()} labelled "
-            "nodes; ask for fewer"
+            "nodes; ask for fewer",
+            code="too-few-labels",
         )
     rank = np.arange(len(by_class)) - np.repeat(starts, sizes)
     train = by_class[rank < per_class]
@@ -92,6 +97,7 @@ def random_split(
     if num_val + num_test > len(rest):
         raise InputError(
             f"cannot draw {num_val} validation and {num_test} test nodes: only {len(rest)} labelled nodes "
-            f"are left after {len(train)} for training; ask for fewer"
+            f"are left after {len(train)} for training; ask for fewer",
+            code="too-few-labels",
         )
     return Split(np.sort(train), np.sort(rest[:num_val]), np.sort(rest[num_val : num_val + num_test]))

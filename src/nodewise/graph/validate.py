@@ -27,7 +27,8 @@ def require_features(graph: Graph, expected: int) -> None:
     if graph.num_features != expected:
         raise InputError(
             f"{graph.name} has {graph.num_features} features, but the model was trained on {expected}; "
-            "give the new nodes the same features in the same order"
+            "give the new nodes the same features in the same order",
+            code="other-features",
         )
 
 
@@ -51,7 +52,7 @@ def check_contents(graph: Graph, source: str) -> None:
         cells = features.data[:, None] if sparse else features
         check_finite(cells, lambda row: f"{source}: {what} {row + 1} of the features")
     if not _distinct(graph.ids):
-        raise InputError(f"{source}: an id belongs to several nodes; {_AGAIN}")
+        raise InputError(f"{source}: an id belongs to several nodes; {_AGAIN}", code="duplicate-id")
 
 
 def _distinct(ids: NodeIds) -> bool:

@@ -59,7 +59,9 @@ class Methods(Registry["type[Estimator]"]):
         found = self[name]
         if found.needs_labels() != with_labels:
             kind, command = ("needs labels", "classify") if found.needs_labels() else ("uses no labels", "embed")
-            raise InputError(f"{name} {kind}: run it with 'nodewise {command} GRAPH --method {name}'")
+            raise InputError(
+                f"{name} {kind}: run it with 'nodewise {command} GRAPH --method {name}'", code="wrong-command"
+            )
         return found
 
 
@@ -225,10 +227,11 @@ class Estimator(ABC):
         if self.needs_features and graph.structural:
             raise InputError(
                 f"{graph.name} has no features, which this method needs; give them with --features, or choose a "
-                "method that uses edges only"
+                "method that uses edges only",
+                code="no-features",
             )
         if graph.num_edges == 0:
-            raise InputError(f"{graph.name} has no edges to learn from")
+            raise InputError(f"{graph.name} has no edges to learn from", code="no-edges")
         device = choose_device(self.device)
         with seeded(self.seed, device):
             self._fit(Inputs(graph, device), watch)
@@ -250,7 +253,9 @@ class Embedder(Estimator):
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
         vectors = self._embed(inputs, watch).detach().to("cpu", torch.float32).contiguous()
         if not vectors.isfinite().all():
-            raise NodewiseError("training went astray: the vectors are not finite; lower learning_rate")
+            raise NodewiseError(
+                "training went astray: the vectors are not finite; lower learning_rate", code="training-diverged"
+            )
         self.embeddings_ = Embeddings(inputs.graph.ids, vectors.numpy())
 
     def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
@@ -270,7 +275,8 @@ class Embedder(Estimator):
         """Embed the nodes of any graph with the same features, seen in training or not; with `nodes`, only those."""
         raise InputError(
             f"{self.name} has vectors for the nodes it was trained on only; "
-            f"fit it to {graph.name}, or choose an inductive method"
+            f"fit it to {graph.name}, or choose an inductive method",
+            code="not-inductive",
         )
 
     def transform_to_shards(
@@ -311,7 +317,7 @@ class Embedder(Estimator):
 
     def _require_fit(self) -> None:
         if not hasattr(self, "embeddings_"):
-            raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first")
+            raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first", code="not-fitted")
 
 
 class InductiveEmbedder(Embedder):
@@ -372,4 +378,6 @@ class InductiveEmbedder(Embedder):
             self.network_ = self._build(self.num_features_)
             self.network_.load_state_dict(load_file(run.weights))
         except (SafetensorError, OSError, KeyError, RuntimeError, ValueError) as error:
-            raise InputError(f"{run.weights}: not the weights of this run: {str(error).splitlines()[0]}") from None
+            raise InputError(
+                f"{run.weights}: not the weights of this run: {str(error).splitlines()[0]}", code="damaged-run"
+            ) from None

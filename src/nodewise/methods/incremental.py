@@ -26,7 +26,7 @@ def places_of(nodes: NodeIds, graph: Graph) -> Tensor:
     places = graph.ids.positions(nodes)
     if (places < 0).any():
         missing = nodes[int((places < 0).argmax())]
-        raise InputError(f"{graph.name}: no node {missing!r}; ask for nodes that are in the graph")
+        raise InputError(f"{graph.name}: no node {missing!r}; ask for nodes that are in the graph", code="unknown-node")
     return torch.from_numpy(places)
 
 

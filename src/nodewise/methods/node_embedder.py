@@ -120,7 +120,8 @@ class NodeEmbedder(Embedder):
                     raise
                 good = files.last_good(error.step)
                 raise NodewiseError(
-                    f"{error}; {f'what was learnt before is in {good}' if good else 'no checkpoint is older'}"
+                    f"{error}; {f'what was learnt before is in {good}' if good else 'no checkpoint is older'}",
+                    code=error.code,
                 ) from None
 
     def transform(self, graph: Graph, nodes: NodeIds | None = None, progress: Progress | None = None) -> Embeddings:
@@ -182,7 +183,9 @@ class NodeEmbedder(Embedder):
         try:
             self.encoder_.load_state_dict(weights)
         except RuntimeError:
-            raise InputError(f"{run.weights}: the weights do not fit the settings in {run.config.name}") from None
+            raise InputError(
+                f"{run.weights}: the weights do not fit the settings in {run.config.name}", code="damaged-run"
+            ) from None
 
 
 def _require_fit_for(run: RunFolder, num_features: int, settings: Settings, weights: dict[str, torch.Tensor]) -> None:
@@ -190,7 +193,7 @@ def _require_fit_for(run: RunFolder, num_features: int, settings: Settings, weig
     stored = sum(tensor.numel() for tensor in weights.values())
     encoder = settings.encoder
     if not 0 <= num_features * encoder.dimension <= stored:
-        raise InputError(f"{run.weights}: the weights do not fit the settings in {run.config.name}")
+        raise InputError(f"{run.weights}: the weights do not fit the settings in {run.config.name}", code="damaged-run")
 
 
 def _read_weights(path: Path) -> tuple[dict[str, int], dict[str, torch.Tensor], dict[str, str]]:
@@ -201,14 +204,18 @@ def _read_weights(path: Path) -> tuple[dict[str, int], dict[str, torch.Tensor], 
             about = file.metadata() or {}
         weights = load_file(path)
     except FileNotFoundError:
-        raise InputError(f"{path}: the run has no weights") from None
+        raise InputError(f"{path}: the run has no weights", code="damaged-run") from None
     except (SafetensorError, OSError) as error:
-        raise InputError(f"{path}: not a readable weights file: {error}") from None
+        raise InputError(f"{path}: not a readable weights file: {error}", code="damaged-run") from None
     missing = [name for name in _ABOUT if name not in about]
     if missing:
-        raise InputError(f"{path}: not a nodewise weights file: it does not say its {', '.join(missing)}")
+        raise InputError(
+            f"{path}: not a nodewise weights file: it does not say its {', '.join(missing)}", code="damaged-run"
+        )
     if not all(re.fullmatch(r"-?[0-9]{1,18}", about[name], re.ASCII) for name in _ABOUT):
-        raise InputError(f"{path}: not a nodewise weights file: {', '.join(_ABOUT)} should be whole numbers")
+        raise InputError(
+            f"{path}: not a nodewise weights file: {', '.join(_ABOUT)} should be whole numbers", code="damaged-run"
+        )
     return {name: int(about[name]) for name in _ABOUT}, weights, about
 
 
@@ -217,7 +224,7 @@ def refuse_hopeless(graph: Graph) -> None:
     if graph.num_nodes < 3:
         raise InputError(f"{graph.name} has {graph.num_nodes} node(s); contrastive learning needs at least 3")
     if graph.num_edges == 0:
-        raise InputError(f"{graph.name} has no edges, so every walk stays at its node; add edges")
+        raise InputError(f"{graph.name} has no edges, so every walk stays at its node; add edges", code="no-edges")
     low, high = (float(graph.features.min()), float(graph.features.max())) if graph.num_features else (0.0, 0.0)
     if low == high == 0:
         raise InputError(f"{graph.name}: all features are zero; leave them out to use structural features")

@@ -63,7 +63,8 @@ def _refuse_beyond_memory(what: str, size: int) -> None:
     if memory is not None and 2 * size > memory:
         raise InputError(
             f"{what} {size:,} bytes, which would take twice that and {memory:,} are free; "
-            "give edges as csv or Parquet and use 'nodewise convert', which needs little memory"
+            "give edges as csv or Parquet and use 'nodewise convert', which needs little memory",
+            code="too-little-memory",
         )
 
 
@@ -110,7 +111,9 @@ def sparse_matrix(path: Path, arrays: Arrays) -> sp.csr_matrix[Any]:
     except (ValueError, KeyError, IndexError, TypeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path}: not a valid sparse matrix ({first_line(error)}); save it again") from error
+        raise InputError(
+            f"{path}: not a valid sparse matrix ({first_line(error)}); save it again", code="damaged-file"
+        ) from error
 
 
 def integers(path: Path, name: str, array: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -129,6 +132,10 @@ def _unreadable(path: Path, kind: str, error: BaseException) -> InputError:
     if "allow_pickle" in str(error) or "Object arrays" in str(error):
         return InputError(
             f"{path}: holds a pickled Python object, which is never loaded because it could run any code; "
-            "save plain arrays of numbers or strings"
+            "save plain arrays of numbers or strings",
+            code="pickled-object",
         )
-    return InputError(f"{path}: not a readable {kind} file, perhaps truncated ({first_line(error)}); write it again")
+    return InputError(
+        f"{path}: not a readable {kind} file, perhaps truncated ({first_line(error)}); write it again",
+        code="damaged-file",
+    )

@@ -41,7 +41,9 @@ def assemble(path: Path, edges: Edges, features: FeatureTable | None, labels: La
     adjacency = undirected(sources, targets, len(ids))
     if len(adjacency.indices) == 0:
         loops = f" ({count(adjacency.loops, 'self-loop')} aside)" if adjacency.loops else ""
-        raise InputError(f"{path}: no edge joins two different nodes{loops}; a graph needs at least one")
+        raise InputError(
+            f"{path}: no edge joins two different nodes{loops}; a graph needs at least one", code="no-edges"
+        )
     codes, class_names, split = join_labels(path, ids, labels)
     notes += [] if labels is None else labels.notes
     return Graph(
@@ -94,7 +96,8 @@ def feature_rows(path: Path, ids: NodeIds, features: FeatureTable) -> npt.NDArra
     if len(missing):
         raise InputError(
             f"{features.source}: no features for {count(len(missing), 'node')} of {path}, such as "
-            f"{excerpt(ids[int(missing[0])])}; every node in the edges needs a row"
+            f"{excerpt(ids[int(missing[0])])}; every node in the edges needs a row",
+            code="other-nodes",
         )
     return place
 
@@ -108,7 +111,8 @@ def _labelled_rows(path: Path, ids: NodeIds, labels: LabelTable) -> npt.NDArray[
         where = f"{labels.source}, {labels.place(row)}"
         raise InputError(
             f"{where}: a label for {excerpt(labels.ids[row])}, which is no node of the graph "
-            f"({count(len(unknown), 'such row')}); remove it, or check that the files belong together"
+            f"({count(len(unknown), 'such row')}); remove it, or check that the files belong together",
+            code="other-nodes",
         )
     return rows
 

@@ -97,4 +97,4 @@ def column_given(file: ColumnFile, name: str) -> int:
         return file.names.index(name)
     if name.isdecimal() and 1 <= int(name) <= len(file.names):
         return int(name) - 1
-    raise InputError(f"{file.path}: no column {name!r}{did_you_mean(name, file.names)}")
+    raise InputError(f"{file.path}: no column {name!r}{did_you_mean(name, file.names)}", code="missing-column")

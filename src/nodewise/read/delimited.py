@@ -189,17 +189,19 @@ class TextColumns:
                 return not_utf8(self.path, number, line)
             except csv.Error:
                 return InputError(
-                    f"{where}: the quotes do not match: {excerpt(line)}; close or double them, on the same line"
+                    f"{where}: the quotes do not match: {excerpt(line)}; close or double them, on the same line",
+                    code="bad-row",
                 )
             if len(values) != width:
                 return InputError(
                     f"{where}: {count(len(values), 'column')} where {width} are expected: {excerpt(line)}; "
-                    f"give every row {count(width, 'value')} separated by {excerpt(delimiter)}"
+                    f"give every row {count(width, 'value')} separated by {excerpt(delimiter)}",
+                    code="bad-row",
                 )
             for column, kind in types.items():
                 if kind == pa.float32() and not is_number(values[int(column)]):
                     return not_a_number(where, self.names[int(column)], values[int(column)])
-        return InputError(f"{self.path}, near line {block.first_line}: {reason}")
+        return InputError(f"{self.path}, near line {block.first_line}: {reason}", code="bad-row")
 
 
 def _rows(block: Block) -> Iterator[tuple[int, bytes]]:

@@ -57,7 +57,7 @@ def sniff(
     """
     lines = _sample(path, block)
     if not lines:
-        raise InputError(f"{path}: empty, or nothing but comments; a table needs at least one row")
+        raise InputError(f"{path}: empty, or nothing but comments; a table needs at least one row", code="empty-file")
     texts = [text for _, text in lines]
     if delimiter is None:
         delimiter = guess_delimiter(texts)
@@ -169,7 +169,8 @@ def _sample(path: Path, block: Block) -> list[tuple[int, str]]:
 def not_utf8(path: Path, line: int, seen: bytes) -> InputError:
     """Return the error for a line that is in another encoding."""
     return InputError(
-        f"{path}, line {line}: not UTF-8 ({excerpt(seen)}); save the file as UTF-8, or check that it is text"
+        f"{path}, line {line}: not UTF-8 ({excerpt(seen)}); save the file as UTF-8, or check that it is text",
+        code="not-text",
     )
 
 

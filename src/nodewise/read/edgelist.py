@@ -46,7 +46,8 @@ def plan_edges(file: ColumnFile, source: str | None = None, target: str | None =
     if len(file.names) < 2:
         raise InputError(
             f"{file.path}: one column only ({file.beginning}); an edge list needs two, "
-            "in text separated by a comma, tab, semicolon, | or space"
+            "in text separated by a comma, tab, semicolon, | or space",
+            code="missing-column",
         )
     ends = _end_columns(file, source, target)
     weight = _weight_column(file, ends)
@@ -105,7 +106,9 @@ def _end_columns(file: ColumnFile, source: str | None, target: str | None) -> tu
         first, second = 0, 1
     if first is None or second is None:
         missing = "target" if second is None else "source"
-        raise InputError(f"{file.path}: which column is the {missing}? name it ({listing(file.names)})")
+        raise InputError(
+            f"{file.path}: which column is the {missing}? name it ({listing(file.names)})", code="missing-column"
+        )
     if first == second:
         raise InputError(f"{file.path}: both ends of edges are to be {excerpt(file.names[first])}; name two columns")
     return first, second
@@ -138,4 +141,6 @@ def _check_ids(file: ColumnFile, column: Any, name: str, first_row: int) -> None
         raise InputError(f"{file.path}: {excerpt(name)} is of type {column.type}{seen}{hint}")
     if (row := first_missing(column)) is not None:
         where = file.place(first_row + row)
-        raise InputError(f"{file.path}, {where}: {excerpt(name)} is empty; every edge needs both its ends")
+        raise InputError(
+            f"{file.path}, {where}: {excerpt(name)} is empty; every edge needs both its ends", code="missing-id"
+        )

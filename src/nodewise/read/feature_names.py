@@ -30,5 +30,6 @@ def require_same_order(path: Path, found: Sequence[str], expected: Sequence[str]
     place = next(i for i, (one, other) in enumerate(zip(found, expected, strict=True)) if one != other)
     raise InputError(
         f"{path}: has the columns of training in another order ({found[place]!r} where {expected[place]!r} was); "
-        "write them in the same order"
+        "write them in the same order",
+        code="other-features",
     )

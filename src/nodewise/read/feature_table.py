@@ -43,7 +43,9 @@ def read_features(
     if kind == "npz":
         return _from_npz(path, nodes)
     if kind not in ("text", "parquet"):
-        raise InputError(f"{path}: {kind} cannot hold features; give csv, tsv, Parquet, npy or npz")
+        raise InputError(
+            f"{path}: {kind} cannot hold features; give csv, tsv, Parquet, npy or npz", code="unsupported-format"
+        )
     return features_from_columns(open_columns(path, kind, (ID_NAMES,), named=(key_name,)), nodes, key_name, leave_out)
 
 

@@ -41,27 +41,36 @@ def format_of(path: Path) -> Format:
         if path.is_dir():
             raise InputError(f"{path}: {unfinished(path) or 'is a folder; give a file'}")
         if not path.exists():
-            raise InputError(f"{path}: no such file; check the name")
+            raise InputError(f"{path}: no such file; check the name", code="missing-file")
         if not path.is_file():
-            raise InputError(f"{path}: not a plain file, and reading takes several passes; save it as one")
+            raise InputError(
+                f"{path}: not a plain file, and reading takes several passes; save it as one", code="not-a-plain-file"
+            )
     except OSError as error:  # a folder on the way to it is closed to us, or its name is too long
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from error
     with open_binary(path) as stream:
         try:
             head = stream.read(1024)
         except UNREADABLE as error:
-            raise InputError(f"{path}: cannot be read ({error}); check or make it again") from error
+            raise InputError(
+                f"{path}: cannot be read ({error}); check or make it again", code="damaged-file"
+            ) from error
     if not head:
-        raise InputError(f"{path}: the file is empty")
+        raise InputError(f"{path}: the file is empty", code="empty-file")
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
     name = re.sub(r"\.(gz|bz2|xz)$", "", path.name.lower())
     kind = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), "text")
     if kind in ("parquet", "npz", "npy"):
-        raise InputError(f"{path}: named like {kind} but its content is not; check how it was written")
+        raise InputError(
+            f"{path}: named like {kind} but its content is not; check how it was written", code="damaged-file"
+        )
     if head.startswith(b"%%MatrixMarket"):
-        raise InputError(f"{path}: a Matrix Market file; load it with scipy.io.mmread and use Graph.from_scipy")
+        raise InputError(
+            f"{path}: a Matrix Market file; load it with scipy.io.mmread and use Graph.from_scipy",
+            code="unsupported-format",
+        )
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     return "graphml" if kind == "text" and text.startswith((b"<?xml", b"<graphml")) else kind
 

@@ -54,7 +54,7 @@ def read_labels(
         ids = row_ids(path, len(classes), nodes)
         return LabelTable(str(path), ids, classes, notes=(f"{path.name}: {ROW_ORDER}",))
     if kind not in ("text", "parquet"):
-        raise InputError(f"{path}: {kind} cannot hold labels; give csv, tsv, Parquet or npy")
+        raise InputError(f"{path}: {kind} cannot hold labels; give csv, tsv, Parquet or npy", code="unsupported-format")
     file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name), nodes=nodes)
     label, split = label_columns(file, label_name, key_name)
     wanted = [i for i in (label, split) if i is not None]
@@ -82,7 +82,8 @@ def label_columns(file: ColumnFile, label_name: str | None, key_name: str | None
     if len(others) != 1:
         raise InputError(
             f"{file.path}: which column holds the labels ({listing(file.names)})? call it 'label', or name it with "
-            "--label-column"
+            "--label-column",
+            code="missing-column",
         )
     return others[0], split
 

@@ -96,9 +96,13 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
         check_contents(graph, str(path))
         return graph
     except InputError as error:
-        raise InputError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
+        raise InputError(
+            str(error) if str(error).startswith(str(path)) else f"{path}: {error}", code=error.code
+        ) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, pa.ArrowException) as error:
-        raise InputError(f"{path}: a damaged nodewise graph ({first_line(error)}); write it again") from error
+        raise InputError(
+            f"{path}: a damaged nodewise graph ({first_line(error)}); write it again", code="damaged-file"
+        ) from error
 
 
 def read_edges(path: Path, arrays: Arrays) -> Edges:

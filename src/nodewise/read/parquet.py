@@ -29,7 +29,7 @@ def _explained(path: Path) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         reason = first_line(error)
         raise InputError(
-            f"{path}: not a readable Parquet file, perhaps truncated ({reason}); write it again"
+            f"{path}: not a readable Parquet file, perhaps truncated ({reason}); write it again", code="damaged-file"
         ) from error
 
 
@@ -89,7 +89,7 @@ class ParquetColumns:
                 matrices.append(self._matrix(table, [self.names[i] for i in numbers], row))
                 row += table.num_rows
         if row == 0:
-            raise InputError(f"{self.path}: has columns ({listing(self.names)}) but no rows")
+            raise InputError(f"{self.path}: has columns ({listing(self.names)}) but no rows", code="empty-file")
         if len({matrix.shape[1] for matrix in matrices}) > 1:
             raise InputError(f"{self.path}: lists of features differ in length; give every node equally many")
         columns = [pa.chunked_array(c, types[i]) for i, c in zip(keys, chunks, strict=True)]

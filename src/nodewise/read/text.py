@@ -45,12 +45,15 @@ def open_binary(path: Path) -> BinaryIO:
         with path.open("rb") as stream:
             head = stream.read(8)
         if head.startswith(_ZSTANDARD):
-            raise InputError(f"{path}: compressed with Zstandard; unpack it first (zstd -d), or use gzip, bzip2 or xz")
+            raise InputError(
+                f"{path}: compressed with Zstandard; unpack it first (zstd -d), or use gzip, bzip2 or xz",
+                code="unsupported-format",
+            )
         unpacked = next((opener for magic, opener in _COMPRESSED.items() if head.startswith(magic)), None)
         opened: BinaryIO = path.open("rb") if unpacked is None else unpacked(path)
         return opened
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from error
 
 
 def blocks(path: Path) -> Iterator[Block]:
@@ -64,7 +67,9 @@ def blocks(path: Path) -> Iterator[Block]:
             try:
                 chunk = stream.read(BLOCK)
             except UNREADABLE as error:
-                raise InputError(f"{path}: damaged or truncated compressed file: {error}; make it again") from error
+                raise InputError(
+                    f"{path}: damaged or truncated compressed file: {error}; make it again", code="damaged-file"
+                ) from error
             if not chunk:
                 break
             if line == 1 and not rest:
@@ -102,7 +107,8 @@ def _block(path: Path, line: int, data: bytes) -> Block:
             line += data.count(b"\n", 0, bare)
             raise InputError(
                 f"{path}, line {line}: a carriage return within the line, so this is not text, or text with "
-                "old line ends; save it as UTF-8 with line feeds"
+                "old line ends; save it as UTF-8 with line feeds",
+                code="not-text",
             )
         data = data.removesuffix(b"\r")
     return Block(line, data)
@@ -110,7 +116,7 @@ def _block(path: Path, line: int, data: bytes) -> Block:
 
 def _without_mark(path: Path, chunk: bytes) -> bytes:
     if chunk.startswith(_UTF16_MARKS):
-        raise InputError(f"{path}: the text is encoded as UTF-16; save it as UTF-8")
+        raise InputError(f"{path}: the text is encoded as UTF-16; save it as UTF-8", code="not-text")
     return chunk.removeprefix(_UTF8_MARK)
 
 
@@ -119,5 +125,6 @@ def _refuse_binary(path: Path, chunk: bytes, line: int) -> None:
         line += chunk.count(b"\n", 0, chunk.index(b"\0"))
         raise InputError(
             f"{path}, line {line}: a zero byte, so this is not a text file "
-            "(a binary file, or text encoded as UTF-16); give csv, tsv or txt in UTF-8"
+            "(a binary file, or text encoded as UTF-16); give csv, tsv or txt in UTF-8",
+            code="not-text",
         )

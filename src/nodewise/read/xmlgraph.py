@@ -64,13 +64,17 @@ def check_graphml(path: Path) -> None:
                 parser.Parse(block)
             parser.Parse(b"", True)
         except expat.ExpatError as error:
-            raise InputError(f"{path}, line {error.lineno}: not XML ({first_line(error)}); export it again") from error
+            raise InputError(
+                f"{path}, line {error.lineno}: not XML ({first_line(error)}); export it again", code="damaged-file"
+            ) from error
         except (LookupError, ValueError) as error:  # the encoding it declares is unknown, or of several bytes
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"{path}: not readable as XML ({first_line(error)}); save it as UTF-8") from error
+            raise InputError(
+                f"{path}: not readable as XML ({first_line(error)}); save it as UTF-8", code="damaged-file"
+            ) from error
         except UNREADABLE as error:
-            raise InputError(f"{path}: cannot be read: {first_line(error)}") from error
+            raise InputError(f"{path}: cannot be read: {first_line(error)}", code="unreadable-file") from error
 
 
 def _read(path: Path, kind: str) -> Edges:
@@ -84,7 +88,9 @@ def _read(path: Path, kind: str) -> Edges:
     except InputError:
         raise
     except Exception as error:  # networkx raises whatever its parsers stumble over
-        raise InputError(f"{path}: not readable as {kind} ({first_line(error)}); check or export it again") from error
+        raise InputError(
+            f"{path}: not readable as {kind} ({first_line(error)}); check or export it again", code="damaged-file"
+        ) from error
     edges = edges_from_networkx(graph, str(path))
     attributes = sorted({str(name) for _, data in graph.nodes(data=True) for name in data})
     notes = edges.notes

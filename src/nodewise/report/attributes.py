@@ -31,7 +31,7 @@ def read_attributes(path: Path, nodes: NodeIds, id_name: str | None = None) -> t
     """
     kind = format_of(path)
     if kind not in ("text", "parquet"):
-        raise InputError(f"{path}: {kind} cannot hold attributes; give csv, tsv or Parquet")
+        raise InputError(f"{path}: {kind} cannot hold attributes; give csv, tsv or Parquet", code="unsupported-format")
     file = open_columns(path, kind, (ID_NAMES,), named=(id_name,), nodes=nodes)
     key = id_column(file, id_name)[0]
     if key is None or len(file.names) < 2:

@@ -11,14 +11,14 @@ import numpy as np
 
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
+from nodewise.core.progress import for_terminal
 from nodewise.evaluation.logistic import classify_unlabelled
+from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
+from nodewise.methods.classifiers.classifier import hold_out
 from nodewise.runs.labels import labels_for
 from nodewise.runs.source import TABLES, TableColumns
 from nodewise.runs.together import read_vectors
-from nodewise.core.progress import for_terminal
-from nodewise.graph.graph import Graph, Split
-from nodewise.methods.classifiers.classifier import hold_out
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def classify_run(run: Path, labels_file: Path | None = None, tables: TableColumn
     known = labels_for(embeddings.ids, run, labels_file, tables=tables)
     known.require_two_classes()
     if (known.labels >= 0).all():
-        raise InputError(f"{known.source}: every node has a label; there is nothing to classify")
+        raise InputError(f"{known.source}: every node has a label; there is nothing to classify", code="nothing-to-do")
     rows, classes, probabilities = classify_unlabelled(embeddings.vectors, known.labels)
     names = [known.class_names[label] for label in classes]
     ids = NodeIds.from_distinct(embeddings.ids.to_arrow().take(rows))
@@ -107,7 +107,7 @@ class Labelled:
 def training_split(graph: Graph, seed: int) -> Split:
     """Return the graph's own split; where it has none, or none to learn from or validate on, hold labels out."""
     if graph.labels is None:
-        raise InputError(f"{graph.name} came without labels; give them with --labels FILE")
+        raise InputError(f"{graph.name} came without labels; give them with --labels FILE", code="no-labels")
     own = graph.split or Split(*(np.empty(0, np.int64),) * 3)
     known = graph.labels.copy()
     known[np.concatenate([own.val, own.test])] = -1
@@ -123,7 +123,7 @@ def label(graph: Graph, estimator: Any, *, seed: int, quiet: bool) -> Labelled:
     split = training_split(graph, seed)
     rest = np.setdiff1d(np.arange(graph.num_nodes), np.concatenate([split.train, split.val]))
     if not len(rest):
-        raise InputError(f"{graph.name}: every node has a label; there is nothing to classify")
+        raise InputError(f"{graph.name}: every node has a label; there is nothing to classify", code="nothing-to-do")
     features = None if graph.structural else graph.features  # left to be computed when needed
     estimator.fit(replace(graph, features=features, split=split), progress=for_terminal(quiet))
     chances, classes = (part.numpy() for part in estimator.probabilities_.max(1))

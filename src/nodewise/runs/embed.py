@@ -101,7 +101,10 @@ def _is_finished(run: RunFolder, model: Embedder, graph: Graph) -> bool:
     if earlier["method"] == name:  # another method's settings are of another kind
         earlier = identity(name, run.read_config(model.settings_class), model.seed, graph) | earlier
     if changed := difference(earlier, identity(name, model.settings, model.seed, graph)):
-        raise InputError(f"{run.path}: the finished run there has {changed}; to replace it, leave out --resume")
+        raise InputError(
+            f"{run.path}: the finished run there has {changed}; to replace it, leave out --resume",
+            code="other-settings",
+        )
     return True
 
 

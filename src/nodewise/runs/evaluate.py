@@ -180,7 +180,8 @@ def evaluate(
     known.require_scorable()
     if split == "public" and known.split is None:
         raise InputError(
-            f"{known.source}: the labels came without a split; draw random ones, such as --split random:20x500x1000"
+            f"{known.source}: the labels came without a split; draw random ones, such as --split random:20x500x1000",
+            code="no-split",
         )
     protocol = Protocol(probe, split, repeats, seed, (metrics or SCORES) + (ORACLE,) * oracle)
     reports = score_rows(runs, graph, known, protocol, device=device, quiet=quiet)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodewise.runs.source import TABLES, TableColumns
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
 from nodewise.core.folder import RunFolder
@@ -16,6 +15,7 @@ from nodewise.core.messages import count, excerpt
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.labels import UNKNOWN, encode_labels
 from nodewise.read.label_table import LabelTable, read_labels
+from nodewise.runs.source import TABLES, TableColumns
 
 if TYPE_CHECKING:
     from nodewise.graph.ids import NodeIds
@@ -46,7 +46,7 @@ class KnownLabels:
         used = np.unique(self.labels[self.labels >= 0])
         if len(used) < 2:
             seen = f"only the class {excerpt(self.class_names[used[0]])}" if len(used) else "no label at all"
-            raise InputError(f"{self.source}: {seen}; at least two classes are needed")
+            raise InputError(f"{self.source}: {seen}; at least two classes are needed", code="too-few-labels")
 
     def require_scorable(self) -> None:
         """Refuse labels that give no honest score, naming classes and nodes as the user does."""
@@ -56,7 +56,8 @@ class KnownLabels:
             node = excerpt(self.ids[int(np.flatnonzero(self.labels == lonely)[0])])
             raise InputError(
                 f"{self.source}: the class {excerpt(self.class_names[lonely])} has one member, node {node}, which "
-                "cannot both train and test; label another one, or leave this one out"
+                "cannot both train and test; label another one, or leave this one out",
+                code="too-few-labels",
             )
         for part, nodes in vars(self.split).items() if self.split else ():
             if len(bare := nodes[self.labels[nodes] < 0]):
@@ -108,7 +109,7 @@ def labels_for(
     path = labels_file or RunFolder(run).labels
     if labels_file is None and not path.is_file():
         if graph is None or graph.labels is None:
-            raise InputError(f"{run}: came without labels; give them with --labels FILE")
+            raise InputError(f"{run}: came without labels; give them with --labels FILE", code="no-labels")
         return KnownLabels(graph.name, ids, graph.labels, graph.class_names, graph.split)
     own = tables if labels_file is not None else TABLES
     table = read_labels(path, ids, key_name=own.id_column, label_name=own.label_column)
@@ -118,7 +119,8 @@ def labels_for(
         example = excerpt(table.ids[int(unknown[0])])
         raise InputError(
             f"{path}: labels for {count(len(unknown), 'node')} without a vector, such as {example}; "
-            "check that labels and vectors belong together"
+            "check that labels and vectors belong together",
+            code="other-nodes",
         )
     labels = np.full(len(ids), UNKNOWN, np.int64)
     labels[rows], class_names = encode_labels(table.classes, str(path))

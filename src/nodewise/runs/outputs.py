@@ -23,15 +23,18 @@ def check_file(
     """
     from nodewise.runs.together import recorded_files
     from nodewise.store import layout
-    from nodewise.vectors import shards
     from nodewise.store.journal import is_marked
+    from nodewise.vectors import shards
 
     check_output(output)
     refuse_inputs(output, *inputs)
     if run is not None:
         for path in recorded_files(Path(run)):
             if _same(output, path):
-                raise InputError(f"{output}: is of the graph that {run} was made from; give the output another name")
+                raise InputError(
+                    f"{output}: is of the graph that {run} was made from; give the output another name",
+                    code="overwrites-input",
+                )
     folder = RunFolder(output.parent)
     own = page is not None and output.name == page.name and _same(folder.path, page.parent)
     ours = (
@@ -40,7 +43,10 @@ def check_file(
     results = ((kind.MANIFEST, kind.FORMAT) for kind in (shards, layout))
     if ours or any(is_marked(folder.path / manifest, mark) for manifest, mark in results):
         kind = "run" if ours else "store"
-        raise InputError(f"{output}: would become a part of the {kind} in {folder.path}; give the output another name")
+        raise InputError(
+            f"{output}: would become a part of the {kind} in {folder.path}; give the output another name",
+            code="overwrites-input",
+        )
 
 
 def check_run(output: Path, *inputs: Path | str | None) -> None:
@@ -52,7 +58,7 @@ def check_run(output: Path, *inputs: Path | str | None) -> None:
 def refuse_inputs(output: Path, *inputs: Path | str | None) -> None:
     """Refuse to write a result over one of the files it is made from."""
     if any(given is not None and _same(output, given) for given in inputs):
-        raise InputError(f"{output}: is one of the inputs; give the output another name")
+        raise InputError(f"{output}: is one of the inputs; give the output another name", code="overwrites-input")
 
 
 def _same(output: Path, other: Path | str) -> bool:

@@ -132,7 +132,10 @@ class Run:
         seen = read_parquet_ids(self.folder.embeddings)
         fresh = graph.ids.to_arrow().filter(seen.positions(graph.ids, graph.name) < 0)
         if len(fresh) == 0:
-            raise InputError(f"{self.path}: has a vector for every node of {graph.name}; there is nothing new to embed")
+            raise InputError(
+                f"{self.path}: has a vector for every node of {graph.name}; there is nothing new to embed",
+                code="nothing-to-do",
+            )
         return NodeIds.from_distinct(fresh)
 
     @classmethod

@@ -122,7 +122,9 @@ def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
 
     name = source.graph
     if name.lower() not in DATASETS:
-        raise InputError(f"{name}: no such file, nor a data set of that name{did_you_mean(name, DATASETS)}")
+        raise InputError(
+            f"{name}: no such file, nor a data set of that name{did_you_mean(name, DATASETS)}", code="missing-file"
+        )
     given = {"features": source.features, "labels": source.labels, **asdict(source.edges), **asdict(source.tables)}
     for option, value in given.items():
         if value is not None:

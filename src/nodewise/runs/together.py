@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.runs.source import GraphSource, load_graph
 from nodewise.core.errors import InputError
+from nodewise.core.filetext import FileText
 from nodewise.core.folder import RunFolder
 from nodewise.core.messages import count
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.estimator import METHODS, Embedder
+from nodewise.runs.source import GraphSource, load_graph
 from nodewise.vectors.embedding_files import read_parquet_ids
 from nodewise.vectors.embeddings import Embeddings, read_embeddings
 from nodewise.vectors.shards import has_shards, read_shards
-from nodewise.core.filetext import FileText
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,14 @@ def read_runs(paths: Sequence[Path]) -> Runs:
     for other in others:
         aligned = other.in_order_of(first.ids)
         if aligned is None:
-            raise InputError(f"{other.name} is of other nodes than {first.name}; evaluate them one by one")
+            raise InputError(
+                f"{other.name} is of other nodes than {first.name}; evaluate them one by one", code="other-nodes"
+            )
         if other.settings != first.settings:
             raise InputError(
                 f"{other.name} was made with other settings than {first.name}; evaluate them one by one, "
-                "since a mean is over encoder seeds only"
+                "since a mean is over encoder seeds only",
+                code="other-settings",
             )
         together.append(aligned)
     # Files do not say their seeds; -1 stands for that, and the vectors are numbered instead.
@@ -78,7 +81,9 @@ def read_runs(paths: Sequence[Path]) -> Runs:
     for place, seed in enumerate(seeds):
         if seed in seeds[:place]:
             twin, name = together[seeds.index(seed)].name, together[place].name
-            raise InputError(f"{name} has the same seed, {seed}, as {twin}; make it with another --seed")
+            raise InputError(
+                f"{name} has the same seed, {seed}, as {twin}; make it with another --seed", code="same-seed"
+            )
     return Runs(tuple(paths), first.ids, tuple(run.matrices[0] for run in together), tuple(seeds), first.settings)
 
 
@@ -95,7 +100,9 @@ def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, qui
     if given is not None:
         graph = load_graph(given, quiet, verify=True)
         if runs.in_order_of(graph.ids) is None:
-            raise InputError(f"{given.graph} has other nodes than {runs.name}; give the graph it was made from")
+            raise InputError(
+                f"{given.graph} has other nodes than {runs.name}; give the graph it was made from", code="other-nodes"
+            )
         return graph, ""
     record = recorded_graph(runs.paths[0]).get("source")
     if record is None:
@@ -147,7 +154,9 @@ def method_of(path: Path) -> type[Embedder]:
     """Return the method that made a run."""
     name = RunFolder(path).read_environment().get("method", "nodewise")
     if not isinstance(name, str):
-        raise InputError(f"{RunFolder(path).environment}: 'method' should be a name; make the run again")
+        raise InputError(
+            f"{RunFolder(path).environment}: 'method' should be a name; make the run again", code="damaged-run"
+        )
     found: type[Embedder] = METHODS.find(FileText(name), with_labels=False)
     return found
 

@@ -186,7 +186,7 @@ def _identity(file: Path) -> list[Any]:
     try:
         about = file.stat()
     except OSError:
-        raise InputError(f"{file}: no such file; check the name") from None
+        raise InputError(f"{file}: no such file; check the name", code="missing-file") from None
     return [str(file.resolve()), about.st_size, about.st_mtime_ns]
 
 

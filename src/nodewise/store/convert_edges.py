@@ -63,7 +63,7 @@ def number_edges(
             row, batches = row + rows, batches + 1
             bar.advance(rows)
     if row == 0:
-        raise InputError(f"{file.path}: has columns but no rows; a graph needs edges")
+        raise InputError(f"{file.path}: has columns but no rows; a graph needs edges", code="empty-file")
     if len(known) > _MOST_NODES:
         raise InputError(f"{count(len(known), 'node')} are too many: at most {_MOST_NODES:,} can be numbered")
     # Text is settled only now: whether all of it is written as integers, the distinct ids can tell.
@@ -97,7 +97,9 @@ def sort_edges(
     staging.forget(*runs)
     if entries == 0:
         aside = f" ({count(loops, 'self-loop')} aside)" if loops else ""
-        raise InputError(f"{path}: no edge joins two different nodes{aside}; a graph needs at least one")
+        raise InputError(
+            f"{path}: no edge joins two different nodes{aside}; a graph needs at least one", code="no-edges"
+        )
     indices = map_array(staging / "indices.bin", np.int32, (entries,))
     indptr = map_array(staging / "indptr.bin", np.int64, (nodes + 1,))
     return Adjacency(indptr, indices, loops, given - loops - entries // 2)

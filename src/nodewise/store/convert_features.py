@@ -120,7 +120,7 @@ class SpilledColumns:
                 rows, notes = rows + len(batch.numbers), batch.notes
                 bar.advance(len(batch.numbers))
         if rows == 0:
-            raise InputError(f"{self.path}: has columns but no rows; give every node a row")
+            raise InputError(f"{self.path}: has columns but no rows; give every node a row", code="empty-file")
         pa.default_memory_pool().release_unused()
         joined = [pa.chunked_array(kept) for kept in columns]
         return Columns(joined, map_array(spill, np.float32, (rows, width)), notes)

@@ -97,7 +97,7 @@ class Staging:
             yield
         except InputError as error:
             kept = f"the work so far is kept in {self.path.name}, and a corrected command goes on"
-            raise Correctable(f"{error}; {kept}") from error
+            raise Correctable(f"{error}; {kept}", code=error.code) from error
 
     def forget(self, *names: str) -> None:
         """Remove files that no step to come needs."""
@@ -161,11 +161,14 @@ def refuse_foreign(target: Path, manifest: str, mark: str, is_own: Callable[[str
         ours = is_marked(target / manifest, mark)
         strange = next((entry.name for entry in target.iterdir() if not is_own(entry.name)), None) if ours else None
     except OSError as error:
-        raise InputError(f"{target}: cannot be read: {error.strerror}") from None
+        raise InputError(f"{target}: cannot be read: {error.strerror}", code="unreadable-file") from None
     if not ours:
-        raise InputError(f"{target}: exists and is not {what}; name a new or empty folder")
+        raise InputError(f"{target}: exists and is not {what}; name a new or empty folder", code="foreign-folder")
     if strange is not None:
-        raise InputError(f"{target}: holds {strange!r}, which is not of {what}; move it away, or name another folder")
+        raise InputError(
+            f"{target}: holds {strange!r}, which is not of {what}; move it away, or name another folder",
+            code="foreign-folder",
+        )
 
 
 @contextmanager
@@ -185,13 +188,17 @@ def staged(
     """
     path = target.with_name(f".{target.name}.partial")
     if not target.parent.is_dir():
-        raise InputError(f"cannot write {target}: the folder {target.parent} does not exist; create it first")
+        raise InputError(
+            f"cannot write {target}: the folder {target.parent} does not exist; create it first", code="cannot-write"
+        )
     refuse_planted(path)
     try:
         path.mkdir(exist_ok=True)
         lock = FolderLock(path, target, what)
     except OSError as error:
-        raise InputError(f"cannot write {target}: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(
+            f"cannot write {target}: {(error.strerror or str(error)).lower()}", code="cannot-write"
+        ) from None
     staging: Staging | None = None
     try:
         staging = Staging(path, task, durable, later=later, say=say)
@@ -204,7 +211,7 @@ def staged(
         shutil.rmtree(path, ignore_errors=True)
         # numpy counts what it could write, and does not say why that was not all.
         reason = error.strerror.lower() if error.strerror else "not everything could be written; is the disk full?"
-        raise InputError(f"cannot write {target}: {reason}; nothing was left behind") from error
+        raise InputError(f"cannot write {target}: {reason}; nothing was left behind", code="cannot-write") from error
     except (LostProcess, Correctable):
         raise
     except Exception:

@@ -91,18 +91,20 @@ class Manifest:
             if (version := facts.get("version")) != VERSION:
                 raise InputError(
                     f"{folder}: a store of version {version!r:.20}, and this nodewise reads version {VERSION}; "
-                    "convert the graph again, or use the nodewise that wrote it"
+                    "convert the graph again, or use the nodewise that wrote it",
+                    code="damaged-store",
                 )
             if facts.pop("blake2b", None) != _sum_of({"format": FORMAT, **facts}):
-                raise InputError(f"{path}: altered since it was written; convert the graph again")
+                raise InputError(f"{path}: altered since it was written; convert the graph again", code="damaged-store")
             check_facts(facts)
         except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from None
         except InputError:
             raise
         except (ValueError, KeyError, RecursionError) as error:
             raise InputError(
-                f"{path}: not a manifest of a graph store ({first_line(error)}); convert the graph again"
+                f"{path}: not a manifest of a graph store ({first_line(error)}); convert the graph again",
+                code="damaged-store",
             ) from None
         return cls(
             name=facts["name"],
@@ -138,13 +140,14 @@ def check_sizes(folder: Path, manifest: Manifest) -> None:
         try:
             about = path.stat()
         except OSError:
-            raise InputError(f"{path}: missing from the store; convert the graph again") from None
+            raise InputError(f"{path}: missing from the store; convert the graph again", code="damaged-store") from None
         if not stat.S_ISREG(about.st_mode):
-            raise InputError(f"{path}: not a plain file; convert the graph again")
+            raise InputError(f"{path}: not a plain file; convert the graph again", code="not-a-plain-file")
         if (found := about.st_size) != entry.bytes:
             raise InputError(
                 f"{path}: {count(found, 'byte')} where {entry.bytes:,} were written, so it is truncated or altered; "
-                "convert the graph again"
+                "convert the graph again",
+                code="damaged-store",
             )
 
 
@@ -154,7 +157,8 @@ def check_sums(folder: Path, manifest: Manifest) -> None:
     for name, entry in manifest.files.items():
         if file_sum(folder / name) != entry.blake2b:
             raise InputError(
-                f"{folder / name}: its checksum does not match, so it was altered; convert the graph again"
+                f"{folder / name}: its checksum does not match, so it was altered; convert the graph again",
+                code="damaged-store",
             )
 
 

@@ -42,7 +42,9 @@ def open_store(folder: Path, *, verify: bool = False) -> Graph:
             notes=manifest.notes,
         )
     except (ValueError, KeyError, TypeError, OverflowError, OSError, MemoryError, pa.ArrowException) as error:
-        raise InputError(f"{folder}: a damaged store ({first_line(error)}); convert the graph again") from error
+        raise InputError(
+            f"{folder}: a damaged store ({first_line(error)}); convert the graph again", code="damaged-store"
+        ) from error
     if verify:
         check_contents(graph, str(folder))
     return graph

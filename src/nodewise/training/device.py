@@ -17,7 +17,9 @@ def choose_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device).tolist()  # "meta" has no numbers at all
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise InputError(f"device {name!r} cannot be used here: {str(error).splitlines()[0]}") from None
+        raise InputError(
+            f"device {name!r} cannot be used here: {str(error).splitlines()[0]}", code="unknown-device"
+        ) from None
     return device
 
 

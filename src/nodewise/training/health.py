@@ -24,6 +24,8 @@ _FAST = 0.05
 class GoneAstray(NodewiseError):
     """The loss or the weights are of no use any more; what was learnt before `step` may be."""
 
+    code = "training-diverged"
+
     def __init__(self, message: str, step: int) -> None:
         super().__init__(message)
         self.step = step

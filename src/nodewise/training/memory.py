@@ -33,7 +33,8 @@ def require_memory(graph: Graph, settings: LearnerSettings, device: torch.device
     where = "on the GPU" if device.type == "cuda" else "of memory"
     raise InputError(
         f"{graph.name}: embedding needs about {needed / 1e9:.1f} GB and {available / 1e9:.1f} GB {where} are free; "
-        f"{_what_fits(graph, settings, available)} (--any-memory starts all the same)"
+        f"{_what_fits(graph, settings, available)} (--any-memory starts all the same)",
+        code="too-little-memory",
     )
 
 
@@ -65,5 +66,6 @@ def out_of_memory_in_words(settings: LearnerSettings) -> Iterator[None]:
         batch = settings.training.batch_size
         device = "the GPU" if isinstance(error, torch.OutOfMemoryError) else "the machine"
         raise NodewiseError(
-            f"{device} ran out of memory at training.batch_size={batch}; try --set training.batch_size={batch // 2}"
+            f"{device} ran out of memory at training.batch_size={batch}; try --set training.batch_size={batch // 2}",
+            code="too-little-memory",
         ) from error

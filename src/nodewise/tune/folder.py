@@ -49,7 +49,9 @@ def _earlier(folder: Path, identity: dict[str, Any]) -> bool:
     if not folder.exists() or not {entry.name for entry in folder.iterdir()} - {LOCK}:
         return False
     if not path.is_file():
-        raise InputError(f"{folder}: holds files that are not a search's; name a new or empty folder")
+        raise InputError(
+            f"{folder}: holds files that are not a search's; name a new or empty folder", code="foreign-folder"
+        )
     earlier = json_object(read_bytes(path), str(path))
     for name, value in identity.items():
         if earlier.get(name) != value:

@@ -97,7 +97,8 @@ def write_word2vec(path: Path, ids: NodeIds, vectors: Vectors) -> None:
                 if isinstance(node, str) and re.search(r"\s", node):
                     raise InputError(
                         f"cannot write {path}: id {excerpt(node)} contains white space, which "
-                        "word2vec text cannot hold; write Parquet instead"
+                        "word2vec text cannot hold; write Parquet instead",
+                        code="cannot-write",
                     )
                 stream.write(line % (node, *vector))
 
@@ -120,7 +121,7 @@ def read_word2vec(path: Path) -> tuple[NodeIds, Vectors]:
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8 text; embeddings in text are expected") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from error
     if len(nodes) != int(header[0]) or not nodes:
         raise InputError(f"{path}: line 1 announces {header[0]} rows, but {len(nodes)} follow; is it truncated?")
     whole = all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", node, re.ASCII) for node in nodes)

@@ -78,7 +78,10 @@ class Embeddings:
         """Return the embeddings of some nodes, in their order."""
         rows = self.ids.positions(nodes, "the nodes asked for")
         if len(missing := np.flatnonzero(rows < 0)):
-            raise InputError(f"no node {excerpt(nodes[int(missing[0])])} among the {count(len(self), 'embedding')}")
+            raise InputError(
+                f"no node {excerpt(nodes[int(missing[0])])} among the {count(len(self), 'embedding')}",
+                code="unknown-node",
+            )
         return Embeddings(nodes, self.vectors[rows])
 
     def to_pandas(self) -> Any:
@@ -109,7 +112,9 @@ class Embeddings:
         if isinstance(node, str):
             near = get_close_matches(node, map(str, islice(self.ids, _IDS_TO_COMPARE)), n=1)
         hint = f"did you mean {excerpt(near[0])}?" if near else f"ids look like {excerpt(self.ids[0])}"
-        raise InputError(f"no node {excerpt(node)} among the {count(len(self), 'embedding')}; {hint}")
+        raise InputError(
+            f"no node {excerpt(node)} among the {count(len(self), 'embedding')}; {hint}", code="unknown-node"
+        )
 
     def neighbors(self, node: int | str, k: int = 10, metric: Metric = "cosine") -> list[tuple[int | str, float]]:
         """Return the `k` other nodes most similar to `node`, nearest first, each with its similarity."""
@@ -161,9 +166,9 @@ def read_embeddings(path: PathLike) -> Embeddings:
 
 def _keyed(reader: embedding_files.Reader, path: Path) -> Embeddings:
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
+        raise InputError(f"{path}: there is no such file", code="missing-file")
     ids, vectors = reader(path)
     try:
         return Embeddings(ids, vectors)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{path}: {error}", code=error.code) from error

@@ -36,7 +36,9 @@ class Supervision:
     def of(cls, graph: Graph, device: torch.device) -> Supervision:
         """Take the labels of the training and validation nodes of the graph's split, and no others."""
         if graph.labels is None or graph.split is None or not len(graph.split.train):
-            raise InputError(f"{graph.name} has no labels to learn from; this method needs them (--labels)")
+            raise InputError(
+                f"{graph.name} has no labels to learn from; this method needs them (--labels)", code="no-labels"
+            )
         labels, given = torch.full((graph.num_nodes,), -1), torch.from_numpy(graph.labels)
         parts = [torch.from_numpy(part) for part in (graph.split.train, graph.split.val)]
         for name, part in zip(("training", "validation"), parts, strict=True):
@@ -44,7 +46,9 @@ class Supervision:
             if (labels[part] < 0).any():
                 raise InputError(f"{graph.name}: a {name} node of the split has no label; label it, or leave it out")
         if (labels[parts[0]] == labels[parts[0][0]]).all():
-            raise InputError(f"{graph.name}: all training nodes are of one class; at least two are needed")
+            raise InputError(
+                f"{graph.name}: all training nodes are of one class; at least two are needed", code="too-few-labels"
+            )
         return cls(labels.to(device), parts[0].to(device), parts[1].to(device), graph.num_classes)
 
 
@@ -71,7 +75,7 @@ class Classifier(Estimator):
     def predictions_(self) -> Tensor:
         """The likeliest class of each node, int64 (N,)."""
         if not hasattr(self, "probabilities_"):
-            raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first")
+            raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first", code="not-fitted")
         return self.probabilities_.argmax(1)
 
 

@@ -99,7 +99,9 @@ def supervise(
             optimiser.step()
             seen = {"loss": float(loss.detach())}
             if not math.isfinite(seen["loss"]):
-                raise NodewiseError(f"the loss is not finite at epoch {done}; lower learning_rate")
+                raise NodewiseError(
+                    f"the loss is not finite at epoch {done}; lower learning_rate", code="training-diverged"
+                )
             if validate:
                 network.eval()
                 with torch.no_grad():
@@ -159,7 +161,7 @@ class NetworkClassifier(Classifier):
     def predict(self, graph: Graph) -> Tensor:
         """Return class probabilities (N, C) of the nodes of any graph with the same features."""
         if not hasattr(self, "network_"):
-            raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first")
+            raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first", code="not-fitted")
         require_features(graph, self.num_features_)
         device = choose_device(self.device)
         self.network_.to(device)

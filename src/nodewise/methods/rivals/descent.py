@@ -51,7 +51,9 @@ def descend(
             loss = loss_of(epoch)
             value = float(loss.detach())
             if not math.isfinite(value):
-                raise NodewiseError(f"the loss is not finite at epoch {epoch}; lower learning_rate")
+                raise NodewiseError(
+                    f"the loss is not finite at epoch {epoch}; lower learning_rate", code="training-diverged"
+                )
             if patience and value < best:
                 best, best_at, kept = value, epoch, deepcopy(network.state_dict())
             elif patience and epoch - best_at >= patience:
