@@ -176,7 +176,7 @@ def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) ->
                 raise InputError(
                     f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section", code="bad-setting"
                 )
-        before = section.get(path[-1])
+        before: Any = section.get(path[-1])
         same = (before.name, name_in_files(before)) if isinstance(before, type) else (before,)
         if path in chosen and value not in same:
             section.clear()
