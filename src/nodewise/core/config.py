@@ -177,7 +177,7 @@ def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) ->
                     f"{source}: {_quoted('.'.join(path[:depth]))} is a value, not a section", code="bad-setting"
                 )
         before: Any = section.get(path[-1])
-        same = (before.name, name_in_files(before)) if isinstance(before, type) else (before,)
+        same = (before.name, name_in_files(before)) if _is_part(before) else (before,)
         if path in chosen and value not in same:
             section.clear()
         elif (path in chosen and isinstance(before, type)) or (isinstance(before, dict) and value == {}):
