@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from nodewise.core import config, rng
-from nodewise.datasets.catalogue import load_dataset
+from nodewise.datasets.registry import load_dataset
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.evaluation.probe import linear_probe

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.datasets.catalogue import load_dataset
+from nodewise.datasets.registry import load_dataset
 from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
 

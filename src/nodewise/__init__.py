@@ -12,7 +12,7 @@ from nodewise.core.version import __version__
 
 if TYPE_CHECKING:
     from nodewise.core.errors import InputError, NodewiseError
-    from nodewise.datasets.catalogue import load_dataset
+    from nodewise.datasets.registry import load_dataset
     from nodewise.encoders.encoder import Encoder, EncoderSettings, encoder
     from nodewise.graph.graph import Graph
     from nodewise.methods.estimator import Embedder, method
@@ -37,7 +37,7 @@ _HOMES = {
     "Run": "nodewise.runs.run",
     "Strategy": "nodewise.sampling.strategy",
     "encoder": "nodewise.encoders.encoder",
-    "load_dataset": "nodewise.datasets.catalogue",
+    "load_dataset": "nodewise.datasets.registry",
     "method": "nodewise.methods.estimator",
     "read_graph": "nodewise.read.read",
     "strategy": "nodewise.sampling.strategy",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nodewise.reproduce.run import Outcome, Runner
     from nodewise.reproduce.setup import Setup
 
-NAMES = ("datasets", "table2", "ablation", "parameters", "figure", "strategies", "inductive", "all")
+NAMES = ("datasets", "table2", "ablation", "parameters", "figure", "strategies", "inductive", "suite", "all")
 
 Experiment = Annotated[str, typer.Argument(metavar="EXPERIMENT", help=", ".join(NAMES[:-1]) + " or all.")]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the results; may be resumed.")]
@@ -147,7 +147,7 @@ def reproduce(
 def _prepare(
     output: Path, wanted: Wanted, means: Means, device: str, data_dir: Path | None, quiet: bool
 ) -> tuple[Runner, Setup]:
-    from nodewise.datasets.catalogue import load_dataset
+    from nodewise.datasets.registry import load_dataset
     from nodewise.reproduce.run import Runner
     from nodewise.reproduce.setup import Setup
     from nodewise.training.device import choose_device
@@ -173,11 +173,12 @@ def _prepare(
 
 def _setup_of(name: str, setup: Setup, wanted: Wanted) -> Setup:
     """Return the setup of one experiment: its own data sets and number of seeds where none were given."""
-    from nodewise.datasets.catalogue import DATASETS
+    from nodewise.datasets.registry import DATASETS
     from nodewise.reproduce.experiments import EXPERIMENTS
+    from nodewise.reproduce.paper_values import DATASETS as TABLE_1
     from nodewise.reproduce.setup import QUICK_DATASETS, QUICK_RUNS
 
-    datasets = EXPERIMENTS[name].datasets if name in EXPERIMENTS else DATASETS
+    datasets = EXPERIMENTS[name].datasets if name in EXPERIMENTS else TABLE_1
     runs = EXPERIMENTS[name].runs if name in EXPERIMENTS else 1
     if wanted.quick:
         datasets, runs = QUICK_DATASETS, QUICK_RUNS

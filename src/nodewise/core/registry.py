@@ -8,6 +8,7 @@ name it: whoever reads them may not have registered it. Adding a part means addi
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,8 @@ from nodewise.core.suggest import did_you_mean
 
 T = TypeVar("T")
 C = TypeVar("C")
+
+_OWN = re.compile(r"[\w.]+:[\w.]+")
 
 
 class Registry(Mapping[str, T]):
@@ -61,7 +64,7 @@ class Registry(Mapping[str, T]):
 
     def is_own(self, name: str) -> bool:
         """Whether `name` is the user's own ``module:attribute``, and not registered in this process."""
-        return ":" in name and name not in self._found and name not in self._own
+        return bool(_OWN.fullmatch(name)) and name not in self._found and name not in self._own
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())

@@ -3,8 +3,8 @@
     H = PPR_a(X W),    Z_{t+1} = (1 - a) S Z_t + a X W,    S = D^-1/2 (A + I) D^-1/2
 
 The teleport a keeps a share of the node itself at every distance, where a graph convolution keeps 1 / (degree + 1) of
-it. Several teleports stand side by side, each with its own columns of W and vectors of equal length: a small one
-listens to the neighborhood, a large one to the node.
+it. It is chosen from the graph (`teleport.py`), or given; several stand side by side, each with its own columns of W
+and vectors of equal length.
 
 W starts at the leading right singular vectors V of X, turned by a random rotation so that no column weighs more than
 another; before the first step, inner products of H are those of the smoothed features. A random W of the same size is
@@ -28,15 +28,15 @@ from torch.nn.functional import normalize
 from nodewise.core import rng
 from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
+from nodewise.encoders.directions import leading_directions
 from nodewise.encoders.encoder import Encoder, EncoderSettings, Pass, encoder, smoothing_passes
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
+from nodewise.encoders.teleport import USUAL, choose_teleport
 from nodewise.views.subgraphs import Subgraphs
 from nodewise.views.topology import Topology
 from nodewise.views.walks import ViewSettings, random_walks
 
-_OVERSAMPLED = 16
-_POWER_STEPS = 4
 _MOST_ROWS = 1 << 16
 """Of features that singular vectors are computed from; of more nodes, a random part."""
 
@@ -47,30 +47,31 @@ class SmoothingSettings(EncoderSettings):
 
     Attributes:
         feature_mask: share of feature columns hidden from each view.
-        teleports: a of each block of coordinates; the blocks are of equal size.
+        teleports: a of each block of coordinates; the blocks are of equal size. None chooses one from the graph.
         propagation: steps of smoothing when a graph is embedded.
         start: where W begins: the leading `singular` vectors of the features, or `random`.
     """
 
     feature_mask: float = 0.3
-    teleports: tuple[float, ...] = (0.1, 0.5)
+    teleports: tuple[float, ...] | None = None
     propagation: int = 10
     start: str = "singular"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_ranges(self, "encoder", propagation=(0, 1000))
-        if not self.teleports or not all(0 < teleport <= 1 for teleport in self.teleports):
-            raise InputError(f"encoder.teleports is {list(self.teleports)}; give one or more numbers in (0, 1]")
-        if len(self.teleports) > self.dimension:
-            raise InputError(f"encoder.dimension is {self.dimension}; {len(self.teleports)} teleports need as many")
+        if self.teleports is not None:
+            if not self.teleports or not all(0 < teleport <= 1 for teleport in self.teleports):
+                raise InputError(f"encoder.teleports is {list(self.teleports)}; give one or more numbers in (0, 1]")
+            if len(self.teleports) > self.dimension:
+                raise InputError(f"encoder.dimension is {self.dimension}; {len(self.teleports)} teleports need as many")
         if self.start not in ("singular", "random"):
             raise InputError(f"encoder.start is {self.start!r}; it must be 'singular' or 'random'")
 
     @property
     def sizes(self) -> list[int]:
         """The number of coordinates of each block."""
-        blocks = len(self.teleports)
+        blocks = 1 if self.teleports is None else len(self.teleports)
         return [self.dimension // blocks + (number < self.dimension % blocks) for number in range(blocks)]
 
     def build(self, num_features: int, seeds: Tensor) -> Smoothing:
@@ -89,17 +90,32 @@ class Smoothing(Encoder):
     def __init__(self, num_features: int, settings: SmoothingSettings, seeds: Tensor) -> None:
         super().__init__()
         self.settings = settings
+        self.teleports = settings.teleports or (USUAL,)
         index = torch.arange(num_features * settings.dimension, device=seeds.device)
         normal = rng.normal(rng.key(seeds.unsqueeze(-1), "encoder.weight.0"), index)
         self.weight = nn.Parameter(normal.view(len(seeds), num_features, settings.dimension))
 
+    def get_extra_state(self) -> Tensor:
+        """Return what is kept with the weights: the teleports in use."""
+        return torch.tensor(self.teleports, dtype=torch.float64)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Take the teleports that were kept."""
+        if state.dtype != torch.float64 or state.shape != (len(self.settings.sizes),) or not (state > 0).all():
+            raise RuntimeError("the teleports do not fit the settings")
+        self.teleports = tuple(state.tolist())
+
     @torch.no_grad()
     def start(self, features: Features, topology: Topology, seeds: Tensor) -> None:
-        """Turn the leading singular vectors of the features into the first weights of every run."""
+        """Choose the teleport, and turn the leading singular vectors of the features into the weights of every run."""
+        if self.settings.teleports is None:
+            self.teleports = (choose_teleport(features, topology).teleport,)
         if self.settings.start == "random":
             return
         columns = features.shape[1]
-        directions = leading_directions(features, max(self.settings.sizes))  # (F, k)
+        directions, _ = leading_directions(features.sample(_MOST_ROWS), max(self.settings.sizes))  # (F, k)
+        if not directions.shape[1]:
+            raise InputError("all features are zero once prepared; leave them out, or set features.scaling=none")
         for run, seed in enumerate(seeds.tolist()):
             blocks = []
             for number, size in enumerate(self.settings.sizes):
@@ -120,7 +136,7 @@ class Smoothing(Encoder):
         """Embed a walk from every start (S, B), restarting by each block's teleport: (S, B, d)."""
         parts, weight = [], self._masked(noise)
         for number, block in enumerate(torch.split(weight, self.settings.sizes, dim=-1)):
-            restart = self.settings.teleports[number]
+            restart = self.teleports[number]
             if restart == 1:
                 walks = starts.unsqueeze(-1)
             else:
@@ -135,20 +151,19 @@ class Smoothing(Encoder):
         first = torch.zeros(*views.mask.shape, 1, device=views.mask.device)
         first[..., 0, :] = 1.0
         for teleport, block in zip(
-            self.settings.teleports, torch.split(self._masked(noise), self.settings.sizes, dim=-1), strict=True
+            self.teleports, torch.split(self._masked(noise), self.settings.sizes, dim=-1), strict=True
         ):
             row = smooth(views.adjacency, first, self.settings.propagation, teleport).transpose(-1, -2)
             parts.append((row @ features.rows_times(views.nodes, block)).squeeze(-2))
         return self.finish(torch.cat(parts, dim=-1))
 
     def finish(self, rows: Tensor) -> Tensor:
-        """Give the blocks of vectors (..., d) equal lengths, one in all; a single block keeps its own."""
+        """Give the blocks of vectors (..., d) equal lengths, one in all; a single block the length of its features."""
         sizes = self.settings.sizes
         if len(sizes) == 1:
-            return rows
-        return torch.cat([normalize(block, dim=-1) for block in torch.split(rows, sizes, dim=-1)], dim=-1) / math.sqrt(
-            len(sizes)
-        )
+            return rows / math.sqrt(self.weight.shape[1])
+        blocks = [normalize(block, dim=-1) for block in torch.split(rows, sizes, dim=-1)]
+        return torch.cat(blocks, dim=-1) / math.sqrt(len(sizes))
 
     def weights_of(self, run: int) -> list[Tensor]:
         """Return one run's weight, as a view."""
@@ -172,7 +187,7 @@ class Smoothing(Encoder):
     def _teleport(self) -> Tensor:
         """Return the teleport of every coordinate (d,)."""
         sizes = torch.tensor(self.settings.sizes, device=self.weight.device)
-        return torch.tensor(self.settings.teleports, device=self.weight.device).repeat_interleave(sizes)
+        return torch.tensor(self.teleports, device=self.weight.device).repeat_interleave(sizes)
 
     def _masked(self, noise: int | Tensor | None) -> Tensor:
         # Hiding column c of X is hiding row c of W, so one mask serves every node of the view.
@@ -182,30 +197,6 @@ class Smoothing(Encoder):
         columns = torch.arange(weight.shape[1], device=weight.device)
         kept = rng.uniform(rng.fold(noise, 0), columns) >= self.settings.feature_mask
         return weight * kept.unsqueeze(-1)
-
-
-@torch.no_grad()
-def leading_directions(features: Features, count: int) -> Tensor:
-    """Return the `count` leading right singular vectors of the features (F, k), or as many as there are.
-
-    Randomised subspace iteration (Halko, Martinsson & Tropp 2011): memory is O((N' + F) k) for the N' rows looked at.
-    """
-    some = features.sample(_MOST_ROWS)
-    rows, columns = some.shape
-    size = min(count + _OVERSAMPLED, rows, columns)
-    index = torch.arange(columns * size, device=features.device)
-    basis = rng.normal(rng.key(0, "encoder.directions"), index).view(columns, size)
-    for _ in range(_POWER_STEPS):
-        left = torch.linalg.qr(some.product(basis))[0]
-        basis = torch.linalg.qr(some.transposed_product(left))[0]
-    projected = some.product(basis).double()
-    values, turned = torch.linalg.eigh((projected.T @ projected).cpu())
-    kept = values.flip(0) > 1e-10 * values[-1].clamp(min=1e-30)
-    turned = turned.flip(1)[:, kept][:, :count].to(basis.device, torch.float32)
-    if not turned.shape[1]:
-        raise InputError("all features are zero after their preparation; leave them out, or set features.scaling=none")
-    directions: Tensor = basis @ turned
-    return directions
 
 
 def _rotation(key: Tensor, rows: int, columns: int, device: torch.device) -> Tensor:

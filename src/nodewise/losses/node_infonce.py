@@ -86,7 +86,7 @@ class LossSettings:
         positives: `pair`, the query's own second view, or `set`, all of S_i+ in the batch.
     """
 
-    score: Literal["dot", "cosine", "centred", "standardised"] = "standardised"
+    score: Literal["dot", "cosine", "centred", "standardised"] = "cosine"
     temperature: float = 0.5
     positives: Literal["pair", "set"] = "pair"
 

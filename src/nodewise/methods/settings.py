@@ -14,6 +14,7 @@ from nodewise.losses.node_infonce import LossSettings
 from nodewise.sampling.adaptive import AdaptiveSampler, CollisionSettings, WeightSettings
 from nodewise.sampling.dpp.settings import DppSettings
 from nodewise.training.settings import LearnerSettings, TrainingSettings
+from nodewise.views.walks import ViewSettings
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class EmbeddingSettings:
 
     mode: Literal["graph", "walks"] = "graph"
     walks: int = 8
-    propagation: int = 4
+    propagation: int = 0
     teleport: float = 0.1
     length: float | None = None
 
@@ -71,7 +72,9 @@ class Settings(LearnerSettings):
             encoder=GCNSettings(
                 layers=2, final_activation=True, readout="sigmoid_mean_max", dropout=0.7, feature_mask=0.0
             ),
+            views=ViewSettings(length=25),
             sampling=AdaptiveSampler(
+                dpp=True,
                 class_collision=CollisionSettings(alpha=0.9, evidence="embedding", hidden=16),
                 diversity=DppSettings(law="literal"),
                 weighting=WeightSettings(temperature=1.0, form="clamped"),

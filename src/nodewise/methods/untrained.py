@@ -1,4 +1,4 @@
-"""The row every table needs: what an encoder gives before it has learnt anything."""
+"""The row every table needs: what an encoder gives that knows nothing, with random weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nodewise.views.topology import Topology
 
 
 def random_vectors(graph: Graph, settings: Settings, seed: int, device: torch.device) -> np.ndarray:
-    """Embed the nodes with the untrained encoder that training with this seed starts from: float32 (N, d)."""
+    """Embed the nodes with an encoder of random weights, whatever training would start from: float32 (N, d)."""
     features, topology = Features(graph, device, settings.features.fit(graph)), Topology.of(graph, device)
     seeds = torch.tensor([seed], dtype=torch.int64, device=device)
     encoder = settings.encoder.build(features.shape[1], seeds)
@@ -29,10 +29,10 @@ def random_vectors(graph: Graph, settings: Settings, seed: int, device: torch.de
 
 @method("random")
 class RandomEncoder(NodeEmbedder):
-    """The node embedder without its training: smoothed random projections of the features."""
+    """The node embedder with random weights: smoothed random projections of the features."""
 
     title = "random encoder, untrained"
-    paper = "the method of this package before its first step, 2021"
+    paper = "the encoder of this package with random weights, 2021"
     cost = "O(N F d + E d), once"
     resumable = False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from nodewise.encoders.smoothing import SmoothingSettings
 from nodewise.methods.settings import Settings
 from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import ABLATION, DATASETS, NOTES, OURS, SPLIT_NOTE
@@ -19,6 +20,7 @@ from nodewise.reproduce.task import Task
 
 SWITCHES = {
     "full": (True, True, True),
+    "with α and w": (True, False, True),
     "with α": (True, False, False),
     "with DPP": (False, True, False),
     "with w": (False, False, True),
@@ -27,15 +29,17 @@ SWITCHES = {
 """(collision, dpp, weights) of each row; all of them under the full method's config."""
 
 TUNED_PLAIN = "without all (tuned)"
+START = "untrained start"
 RANDOM = "random encoder"
-VARIANTS = (*SWITCHES, TUNED_PLAIN, RANDOM)
+VARIANTS = (*SWITCHES, TUNED_PLAIN, START, RANDOM)
 
 NOTES_BELOW = (
     SPLIT_NOTE,
     "Gain: over 'without all', paired over equal seeds, with a 95% t interval; one whose interval holds zero is within "
     "noise. Gap: measured minus printed.",
     f"'{TUNED_PLAIN}' has settings of its own, tuned as `results/tuning` says; the other rows share the "
-    f"full method's. '{RANDOM}' is the full method's encoder before its first step.",
+    f"full method's. '{START}' is the full method's encoder before its first step, '{RANDOM}' the same with random "
+    "weights.",
     NOTES[OURS],
 )
 
@@ -47,7 +51,10 @@ def variants(full: Settings, plain: Settings) -> dict[str, Settings]:
         rows[name] = replace(full, sampling=replace(full.adaptive, collision=collision, dpp=dpp, weights=weights))
     rows[TUNED_PLAIN] = plain
     # Nothing is sampled before the first step; without the switches no evidence is gathered for it either.
-    rows[RANDOM] = replace(rows["without all"], training=replace(full.training, steps=0))
+    rows[START] = replace(rows["without all"], training=replace(full.training, steps=0))
+    encoder = full.encoder
+    drawn = replace(encoder, start="random") if isinstance(encoder, SmoothingSettings) else encoder
+    rows[RANDOM] = replace(rows[START], encoder=drawn)
     return rows
 
 

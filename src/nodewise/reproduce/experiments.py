@@ -15,6 +15,7 @@ from nodewise.reproduce import (
     plots,
     separation,
     strategies,
+    suite,
     table2,
 )
 from nodewise.reproduce.ledger import Ledger
@@ -98,5 +99,8 @@ EXPERIMENTS: dict[str, Experiment] = {
             draw=strategies.draw,
         ),
         Experiment("inductive", "New nodes", inductive.plan, inductive.render, 20),
+        Experiment(
+            "suite", "Seven graphs, one setting", suite.plan, suite.render, 5, suite.MORE_COLUMNS, suite.DATASETS
+        ),
     )
 }

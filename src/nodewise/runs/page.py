@@ -58,7 +58,6 @@ def write_report(
     quiet: bool = True,
 ) -> Page:
     """Write the page of a run."""
-
     way = next((name for name in PROJECTIONS if name == projection), None)
     if way is None:
         raise InputError(f"unknown projection {projection!r}{did_you_mean(projection, PROJECTIONS)}")
@@ -92,7 +91,6 @@ def read_subject(
     quiet: bool,
 ) -> Subject:
     """Gather a run, its graph if it can be found, its labels and further columns; of a large run, a sample's."""
-
     large = _number_of_vectors(folder) > MOST_SHOWN
     runs = read_run_without_vectors(folder.path) if large else read_runs([folder.path])
     graph, missing = find_graph(runs, source, data_dir, quiet)
@@ -153,6 +151,5 @@ def _read_some(folder: RunFolder, ids: NodeIds) -> Embeddings:
 
 def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
     """Return the features where they are few, under the names their file gives them."""
-
     names = folder.read_environment().get("graph", {}).get("feature_names", ())
     return feature_columns(graph, tuple(names))

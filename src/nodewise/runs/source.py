@@ -118,7 +118,7 @@ def load_graph(source: GraphSource, quiet: bool = False, verify: bool = False, r
 
 
 def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
-    from nodewise.datasets.catalogue import DATASETS, load_dataset
+    from nodewise.datasets.registry import DATASETS, load_dataset
 
     name = source.graph
     if name.lower() not in DATASETS:

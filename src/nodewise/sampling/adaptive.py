@@ -88,7 +88,7 @@ class AdaptiveSampler(Strategy):
 
     Attributes:
         collision: remove class-colliding negatives (the ablation's α).
-        dpp: draw diverse negatives (the ablation's DPP).
+        dpp: draw diverse negatives (the ablation's DPP); off by default, see `docs/choices.md`.
         weights: weigh negatives by similarity (the ablation's w).
         near_negatives: with collision off, count the K-hop neighbors among the negatives, as the plain loss does; with
             it on they never are negatives.
@@ -100,7 +100,7 @@ class AdaptiveSampler(Strategy):
     stackable = True
 
     collision: bool = True
-    dpp: bool = True
+    dpp: bool = False
     weights: bool = True
     near_negatives: bool = True
     class_collision: CollisionSettings = field(default_factory=CollisionSettings)

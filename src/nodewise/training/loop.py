@@ -51,6 +51,15 @@ class Callbacks:
             self.look(step, learner)
 
 
+def untrained(graph: Graph, settings: LearnerSettings, seeds: Tensor) -> tuple[Encoder, Features, Topology]:
+    """Bring a graph to the device of the seeds (S,), and give every run's encoder the weights training begins with."""
+    device = seeds.device
+    topology, features = Topology.of(graph, device), Features(graph, device, settings.features.fit(graph))
+    encoder = settings.encoder.build(features.shape[1], seeds)
+    encoder.start(features, topology, seeds)
+    return encoder, features, topology
+
+
 def prepare(
     graph: Graph,
     settings: LearnerSettings,
@@ -61,11 +70,9 @@ def prepare(
 ) -> Learner:
     """Bring a graph to the device and build the untrained encoders and the strategy of every seed."""
     stacked = torch.tensor(seeds, dtype=torch.int64, device=device)
-    topology, features = Topology.of(graph, device), Features(graph, device, settings.features.fit(graph))
+    encoder, features, topology = untrained(graph, settings, stacked)
     _ = topology.longest_search  # made once, before lanes that do not wait for each other would both want it
     sampler = Sampler(strategy or settings.sampling)
-    encoder = settings.encoder.build(features.shape[1], stacked)
-    encoder.start(features, topology, stacked)
     evidence, chosen = None, sampler.strategy
     if chosen.evidence == "consensus":
         evidence = consensus(features, topology, stacked, chosen.evidence_settings.clusterings)

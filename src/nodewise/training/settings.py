@@ -36,9 +36,9 @@ class TrainingSettings:
         precision: arithmetic of the encoder's products.
     """
 
-    steps: int = 40
-    batch_size: int = 500
-    learning_rate: float = 0.002
+    steps: int = 50
+    batch_size: int = 512
+    learning_rate: float = 0.015
     weight_decay: float = 0.0
     patience: int = 0
     monitor_every: int = 5

@@ -180,7 +180,7 @@ class ViewSettings:
         lazy: probability of not moving at a step.
     """
 
-    length: int = 25
+    length: int = 10
     restart: float = 0.0
     lazy: float = 0.0
 

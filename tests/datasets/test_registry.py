@@ -9,8 +9,8 @@ from tests.planetoid_bytes import small_set
 from nodewise.core.errors import InputError
 from nodewise.datasets import catalogue as datasets
 from nodewise.datasets import planetoid, planetoid_files
-from nodewise.datasets.catalogue import DATASETS, cache_folder, load_dataset
 from nodewise.datasets.planetoid_files import file_names
+from nodewise.datasets.registry import DATASETS, cache_folder, load_dataset
 
 Fetched = list[tuple[str, Path]]
 

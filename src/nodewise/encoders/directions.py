@@ -1,0 +1,72 @@
+"""The leading singular directions of features, found without forming anything larger than a few columns.
+
+Randomised subspace iteration (Halko, Martinsson & Tropp 2011), with more columns than are wanted and a last rotation:
+O((nnz + (N + F) k) k) time, O((N + F) k) memory.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from nodewise.core import rng
+from nodewise.encoders.features import Features
+
+_POWER_STEPS = 3
+
+
+@torch.no_grad()
+def leading_directions(
+    features: Features, count: int, *, spare: int = 16, columns: Tensor | None = None, centered: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Return the leading right singular vectors (F, k) of the features, and the features projected on them (N, k).
+
+    Args:
+        features: X (N, F).
+        count: how many; fewer where X has a lower rank.
+        spare: columns beyond those wanted, which make the wanted ones exact.
+        columns: bool (F,), only these columns, rows scaled to length one again; all if None.
+        centered: subtract the mean of the rows first.
+    """
+    rows, width = features.shape
+    mask = torch.ones(width, device=features.device) if columns is None else columns.to(torch.float32)
+    lengths = torch.ones(rows, 1, device=features.device)
+    if columns is not None:
+        lengths = features.row_norms(mask).clamp(min=1e-12).unsqueeze(-1)
+    size = max(1, min(count + spare, rows, int(mask.sum())))
+    ones = torch.full((rows, 1), 1 / rows, device=features.device)
+    mean = features.transposed_product(ones / lengths).T * mask if centered else None  # (1, F)
+
+    def product(right: Tensor) -> Tensor:
+        found = features.product(mask.unsqueeze(-1) * right) / lengths
+        return found if mean is None else found - mean @ right
+
+    def transposed(left: Tensor) -> Tensor:
+        found = mask.unsqueeze(-1) * features.transposed_product(left / lengths)
+        return found if mean is None else found - mean.T @ left.sum(0, keepdim=True)
+
+    index = torch.arange(width * size, device=features.device)
+    basis = rng.normal(rng.key(0, "directions"), index).view(width, size) * mask.unsqueeze(-1)
+    for _ in range(_POWER_STEPS):
+        basis = _orthonormal(transposed(_orthonormal(product(basis))))
+    projected = product(basis)
+    _, turned = _principal(projected)
+    return basis @ turned[:, :count], projected @ turned[:, :count]
+
+
+def _orthonormal(columns: Tensor) -> Tensor:
+    """Return an orthonormal basis of the span of columns (n, k), less where they depend on each other."""
+    values, turned = _principal(columns)
+    found: Tensor = columns @ (turned * values.rsqrt())
+    return found
+
+
+def _principal(columns: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the eigenvalues of C^T C, largest first, and its eigenvectors (k, r), without those that are nearly zero.
+
+    By the Gram matrix and on the host: it is small, and a GPU is slow at factorising small matrices.
+    """
+    wide = columns.double()
+    values, turned = torch.linalg.eigh((wide.T @ wide).cpu())
+    kept = values.flip(0) > 1e-10 * values[-1]
+    return tuple(part.to(columns.device, torch.float32) for part in (values.flip(0)[kept], turned.flip(1)[:, kept]))
