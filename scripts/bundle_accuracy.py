@@ -9,10 +9,11 @@ import json
 import sys
 from pathlib import Path
 
-from nodewise.core.files import atomic_write
 from nodewise.methods.catalogue import METHODS
+
+from nodewise.core.files import atomic_write
 from nodewise.reproduce import table2
-from nodewise.reproduce.ledger import Ledger
+from nodewise.reproduce.provenance import Ledger
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup
 

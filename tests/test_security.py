@@ -26,13 +26,13 @@ import nodewise
 from nodewise.cli.main import main
 from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.core.filetext import FileText
+from nodewise.core.registry import FileText
 from nodewise.datasets import planetoid_files
 from nodewise.datasets.planetoid_pickle import read_array, read_lists, read_matrix
 from nodewise.datasets.registry import load_dataset
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
-from nodewise.read.arrays import load_npy, load_npz
+from nodewise.read.npz import load_npy, load_npz
 from nodewise.read.read import read_graph
 from nodewise.vectors.embeddings import read_embeddings
 from tests.fuzz import seeds

@@ -140,7 +140,7 @@ class TestBinaryFormats:
     def test_npz_that_unpacks_beyond_memory(self, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
         np.savez_compressed("graph.npz", edge_index=np.zeros((2, 10**6), np.int64))
         np.save("edges.npy", np.zeros((2, 10**6), np.int64))
-        monkeypatch.setattr("nodewise.read.arrays.available_memory", lambda: 10**7)
+        monkeypatch.setattr("nodewise.read.npz.available_memory", lambda: 10**7)
         says(
             refused("inspect", "graph.npz"),
             "graph.npz: unpacks to 16,000,",

@@ -18,8 +18,7 @@ from nodewise.cli.common import (
     use_threads,
 )
 from nodewise.core.errors import InputError
-from nodewise.core.filetext import FileText
-from nodewise.core.registry import Registry
+from nodewise.core.registry import FileText, Registry
 from nodewise.core.terminal import say
 from nodewise.methods.settings import Settings
 

@@ -142,7 +142,7 @@ def test_nothing_to_resume_is_the_beginning(nodewise: Nodewise, run: Path) -> No
 def test_too_little_memory_is_refused_before_anything_is_done(
     refused: Callable[..., str], nodewise: Nodewise, ring: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nodewise.training.memory.available_memory", lambda: 1000)
+    monkeypatch.setattr("nodewise.training.device.available_memory", lambda: 1000)
     arguments = ("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *SMALL, "-q")
     assert "edges: embedding needs about 0.0 GB" in refused(*arguments)
     assert nodewise(*arguments, "--any-memory").code == 0

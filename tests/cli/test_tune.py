@@ -15,7 +15,7 @@ from nodewise.core.config import load_toml, override
 from nodewise.core.lock import FolderLock
 from nodewise.methods.settings import Settings
 from nodewise.tune import search as tune
-from nodewise.tune.log import read_trials
+from nodewise.tune.folder import read_trials
 from nodewise.tune.space import Space
 
 Nodewise = Callable[..., Any]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodewise.core import compilers
+from nodewise.core import environment as compilers
 
 
 @pytest.mark.parametrize("there", [False, True])

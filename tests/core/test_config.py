@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from nodewise.core import config
 from nodewise.core.config import MOST, check_ranges
 from nodewise.core.errors import InputError
-from nodewise.core.filetext import FileText
-from nodewise.core.registry import Registry
+from nodewise.core.registry import FileText, Registry
 
 
 @dataclass(frozen=True)

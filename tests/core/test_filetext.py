@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from nodewise.core.filetext import FileText
+from nodewise.core.registry import FileText
 
 TEXT = FileText("mine:Class")
 

@@ -4,7 +4,7 @@ import os
 import numpy as np
 import pytest
 
-from nodewise.core.jsonable import to_json
+from nodewise.core.files import to_json
 
 
 def test_numbers_of_numpy_become_plain_numbers() -> None:

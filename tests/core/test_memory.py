@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from nodewise.core import memory
+from nodewise.core import environment as memory
 
 
 def write(folder: Path, monkeypatch: pytest.MonkeyPatch, **files: str) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.core.filetext import FileText
-from nodewise.core.registry import Registry, name_in_files
+from nodewise.core.registry import FileText, Registry, name_in_files
 from nodewise.sampling.adaptive import AdaptiveSampler
 
 ORDERED = """

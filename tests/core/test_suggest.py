@@ -1,4 +1,4 @@
-from nodewise.core.suggest import did_you_mean
+from nodewise.core.errors import did_you_mean
 
 
 def test_the_nearest_option_is_named() -> None:

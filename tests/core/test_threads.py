@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from nodewise.core.threads import spin_briefly
+from nodewise.core.environment import spin_briefly
 
 
 @pytest.mark.parametrize(

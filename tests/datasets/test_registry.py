@@ -7,8 +7,8 @@ import pytest
 from tests.planetoid_bytes import small_set
 
 from nodewise.core.errors import InputError
-from nodewise.datasets import catalogue as datasets
 from nodewise.datasets import planetoid, planetoid_files
+from nodewise.datasets import registry as datasets
 from nodewise.datasets.planetoid_files import file_names
 from nodewise.datasets.registry import DATASETS, cache_folder, load_dataset
 

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.core.errors import InputError
-from nodewise.evaluation.projection import project
+from nodewise.evaluation.clustering import project
 
 
 def groups(nodes: int = 60, dims: int = 20) -> tuple[np.ndarray, np.ndarray]:

@@ -106,7 +106,7 @@ def _search(path: Path) -> None:
 
 
 def _trials(path: Path) -> None:
-    from nodewise.tune.log import ranking, read_trials
+    from nodewise.tune.folder import ranking, read_trials
 
     ranking(read_trials(path.parent, "trials"), "full")
 

@@ -23,7 +23,7 @@ from nodewise.graph.ids import NodeIds
 from nodewise.methods.settings import Settings
 from nodewise.read.feature_table import read_features
 from nodewise.read.read import read_graph
-from nodewise.tune.log import read_trials
+from nodewise.tune.folder import read_trials
 from nodewise.vectors.embeddings import read_embeddings
 
 Reader = Callable[[Path], object]

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.graph.cost import embedding_bytes, embedding_seconds, graph_bytes, mapped_bytes, stored_features
 from nodewise.graph.graph import Graph
+from nodewise.graph.statistics import embedding_bytes, embedding_seconds, graph_bytes, mapped_bytes, stored_features
 
 
 def path(nodes, **details):

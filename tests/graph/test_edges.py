@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.graph.edges import DIRECTED, Edges
+from nodewise.graph.adjacency import DIRECTED, Edges
 from nodewise.graph.ids import NodeIds
 
 

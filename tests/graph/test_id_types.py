@@ -2,7 +2,7 @@ import pyarrow as pa
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.graph.id_types import as_id_array, common_type, first_missing, id_kind, require_same_kind
+from nodewise.graph.ids import as_id_array, common_type, first_missing, id_kind, require_same_kind
 
 
 def test_only_integers_and_strings_are_kinds_of_ids():

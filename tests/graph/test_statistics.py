@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from nodewise.core.jsonable import to_json
+from nodewise.core.files import to_json
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.statistics import describe, feature_density, measure_homophily, num_components
 

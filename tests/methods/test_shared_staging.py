@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.core.errors import InputError, LostProcess
-from nodewise.methods.shared_staging import SharedStaging, shared_staging
+from nodewise.methods.sharded import SharedStaging, shared_staging
 from nodewise.training.team import Alone
 
 ROUNDS = (("pass 0", "pass 1", "pass 2"), ("shard 0", "shard 1", "shard 2"))

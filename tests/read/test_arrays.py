@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
-from nodewise.read.arrays import integers, is_sparse, load_npy, load_npz, sparse_matrix
+from nodewise.read.npz import integers, is_sparse, load_npy, load_npz, sparse_matrix
 
 MATRIX = sp.csr_matrix(np.array([[0, 2, 0], [1, 0, 0], [0, 0, 3]]))
 
@@ -82,7 +82,7 @@ def test_damaged_files_are_refused(tmp_path):
 def test_an_archive_that_claims_more_than_the_memory_is_refused_unread(tmp_path, monkeypatch):
     path = tmp_path / "a.npz"
     np.savez_compressed(path, x=np.zeros(10_000))
-    monkeypatch.setattr("nodewise.read.arrays.available_memory", lambda: 10_000)
+    monkeypatch.setattr("nodewise.read.npz.available_memory", lambda: 10_000)
     with pytest.raises(InputError, match=r"unpacks to 80,128 bytes.*10,000 are free"):
         load_npz(path)
 

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
-from nodewise.graph.edges import Edges
+from nodewise.graph.adjacency import Edges
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
 from nodewise.read.assemble import assemble, take_apart

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.read.feature_names import feature_names, require_same_order
+from nodewise.read.feature_table import feature_names, require_same_order
 
 
 def test_names_are_those_of_columns_that_hold_features(tmp_path: Path) -> None:

@@ -5,9 +5,8 @@ import pytest
 
 from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
-from nodewise.read.columns import ID_NAMES
+from nodewise.read.columns import ID_NAMES, id_column, names_every_node, row_ids
 from nodewise.read.delimited import TextColumns
-from nodewise.read.keys import id_column, names_every_node, row_ids
 
 
 @pytest.mark.parametrize(

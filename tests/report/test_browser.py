@@ -19,8 +19,7 @@ from nodewise.graph.ids import NodeIds
 from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
 from nodewise.report.coordinates import coordinates
-from nodewise.report.packing import packed_array
-from nodewise.report.page import write_page
+from nodewise.report.page import packed_array, write_page
 from nodewise.vectors.embeddings import Embeddings
 
 PATIENCE = 30_000  # milliseconds; a loaded machine is slow, and nothing here depends on how slow

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodewise.report import clusters as module
-from nodewise.report.clusters import cluster_number, clusters
+from nodewise.report import neighbors as module
+from nodewise.report.neighbors import cluster_number, clusters
 
 
 @pytest.mark.parametrize("at_once", [20_000, 10])

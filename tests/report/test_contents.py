@@ -9,7 +9,7 @@ import pytest
 from tests.report.conftest import make_subject
 from tests.report.test_packing import unpacked
 
-from nodewise.core.jsonable import to_json
+from nodewise.core.files import to_json
 from nodewise.graph.graph import Split
 from nodewise.report import contents as module
 from nodewise.report.columns import guessed

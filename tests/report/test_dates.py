@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nodewise.report.dates import looks_like_a_date, seconds_of_dates
+from nodewise.report.columns import looks_like_a_date, seconds_of_dates
 
 
 def seconds(year: int, month: int, day: int) -> float:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodewise.report.discretion import folders_of, without_folders
+from nodewise.report.subject import folders_of, without_folders
 
 
 @pytest.mark.parametrize(

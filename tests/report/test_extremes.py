@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodewise.report.extremes import collapse_warnings, effective_rank, identical, mean_cosine, scaled
+from nodewise.report.coordinates import collapse_warnings, effective_rank, identical, mean_cosine, scaled
 
 
 def made_up(*shape: int) -> np.ndarray:

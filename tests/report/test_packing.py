@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nodewise.report.packing import json_for_script, packed_array, packed_codes, packed_texts
+from nodewise.report.page import json_for_script, packed_array, packed_codes, packed_texts
 
 
 def data_of(page: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from nodewise.core import config
 from nodewise.datasets.planted import block_model
 from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
-from nodewise.reproduce.ledger import COLUMNS
+from nodewise.reproduce.provenance import COLUMNS
 from nodewise.reproduce.setup import Setup
 
 CPU = torch.device("cpu")

@@ -14,7 +14,7 @@ from nodewise.reproduce.claims import Claim, compare
 from nodewise.reproduce.experiments import EXPERIMENTS
 from nodewise.reproduce.paper_values import DATASETS
 from nodewise.reproduce.results import Results
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Task
 
 Level = Callable[[Task], float | None]
 NOISE = (0.0, 0.002, -0.001, 0.001, -0.002)

@@ -13,13 +13,13 @@ from tests.reproduce.planted import CPU, SMALL, load, row, small_setup
 
 from nodewise.core.errors import InputError
 from nodewise.methods.estimator import METHODS
-from nodewise.reproduce import datasets, figure, inductive, parameters, strategies, table2, tables
+from nodewise.reproduce import datasets, inductive, parameters, strategies, table2, tables
+from nodewise.reproduce import separation as figure
 from nodewise.reproduce.experiments import EXPERIMENTS
 from nodewise.reproduce.paper_values import DATASETS, OURS, PLAIN, TABLE2
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.run import Runner
-from nodewise.reproduce.setup import Setup
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Setup, Task
 from nodewise.sampling.strategy import STRATEGIES
 
 Score = Callable[[Task, int], dict[str, Any]]

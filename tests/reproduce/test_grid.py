@@ -16,10 +16,10 @@ from tests.reproduce.planted import CPU, SMALL, load, row, small_setup
 
 from nodewise.core.progress import SilentProgress
 from nodewise.reproduce import ablation, grid
+from nodewise.reproduce.experiments import KINDS
 from nodewise.reproduce.grid import Grid, Job
-from nodewise.reproduce.ledger import Ledger, Row, key_of
-from nodewise.reproduce.measure import KINDS
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.provenance import Ledger, Row, key_of
+from nodewise.reproduce.setup import Task
 
 TASKS = [Task("accuracy", name, "citeseer", "nodewise", settings) for name, settings in
          list(ablation.variants(SMALL, SMALL).items())[:2]]  # fmt: skip

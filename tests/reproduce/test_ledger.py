@@ -10,7 +10,7 @@ import pytest
 from tests.reproduce.planted import row
 
 from nodewise.core.errors import InputError
-from nodewise.reproduce.ledger import COLUMNS, Ledger, key_of
+from nodewise.reproduce.provenance import COLUMNS, Ledger, key_of
 
 
 def test_rows_come_back_as_they_were_written(tmp_path: Path) -> None:

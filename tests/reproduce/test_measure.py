@@ -13,13 +13,12 @@ from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Graph
 from nodewise.methods.estimator import METHODS, Estimator
 from nodewise.methods.node_embedder import NodeEmbedder
-from nodewise.reproduce import oracle
-from nodewise.reproduce.accuracy import CLASSIFIER_PROTOCOL, measure_accuracy, measure_inductive
+from nodewise.reproduce import accuracy as oracle
+from nodewise.reproduce.accuracy import CLASSIFIER_PROTOCOL, measure_accuracy, measure_inductive, measure_oracle
 from nodewise.reproduce.collisions import measure_strategy, same_class_weight
 from nodewise.reproduce.fitting import NoSettings, without_test_nodes
-from nodewise.reproduce.oracle import measure_oracle
 from nodewise.reproduce.separation import drawn_nodes, measure_separation, neighbour_purity, read_map
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Task
 from nodewise.sampling.all_in_batch import AllInBatch
 from nodewise.sampling.pairs import PairSets
 

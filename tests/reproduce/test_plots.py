@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.reproduce.planted import row, small_setup
 
-from nodewise.reproduce import ablation, figure, parameters, strategies
+from nodewise.reproduce import ablation, parameters, strategies
+from nodewise.reproduce import separation as figure
 from nodewise.reproduce.plots import _difference, _in_use, draw_maps, draw_parameters
 from nodewise.reproduce.results import Results
-from nodewise.reproduce.setup import Setup
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Setup, Task
 
 
 def filled(tasks: list[Task], **values: object) -> Results:

@@ -10,8 +10,7 @@ from nodewise.sampling.adaptive import AdaptiveSampler, CollisionSettings
 from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.discriminators import log_ratio
 from nodewise.sampling.dpp import DppSettings, sample_negatives
-from nodewise.sampling.mixup import mixup
-from nodewise.sampling.neighbourhood import near_pairs
+from nodewise.sampling.neighborhood import mixup, near_pairs
 from nodewise.sampling.pairs import PairSets
 from nodewise.sampling.strategy import Sampler
 

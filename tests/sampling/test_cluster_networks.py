@@ -12,7 +12,7 @@ from nodewise.sampling import cluster_networks, discriminators
 from nodewise.sampling.cluster_networks import cluster_log_ratio
 from nodewise.sampling.descriptions import Descriptions
 from nodewise.sampling.discriminators import log_ratio
-from nodewise.sampling.mixup import mixup, mixup_shares
+from nodewise.sampling.neighborhood import mixup, mixup_shares
 
 NODES, QUERIES, MEMBERS = 40, 9, 3
 MIXING = rng.key(0, "mixup")

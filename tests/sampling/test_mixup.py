@@ -2,7 +2,7 @@ import torch
 from scipy import stats
 
 from nodewise.core import rng
-from nodewise.sampling.mixup import mixup, mixup_shares
+from nodewise.sampling.neighborhood import mixup, mixup_shares
 
 
 def test_points_are_convex_combinations_of_two_members() -> None:

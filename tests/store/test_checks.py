@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nodewise.store.checks import check_facts
+from nodewise.store.layout import check_facts
 
 
 def array(dtype: str, *shape: int) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.store import sort as store_sort
-from nodewise.store.sort import merge_runs, write_run
+from nodewise.store import convert_edges as store_sort
+from nodewise.store.convert_edges import merge_runs, write_run
 
 
 def runs(folder: Path, *batches: list[int]) -> list[Path]:

@@ -2,7 +2,7 @@ from dataclasses import dataclass, field
 
 from tests.graphs import random_graph
 
-from nodewise.training.identity import difference, identity
+from nodewise.training.checkpoint import difference, identity
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from tests.graphs import random_graph
 
 from nodewise.core import config
 from nodewise.core.errors import InputError, NodewiseError
-from nodewise.training import memory
-from nodewise.training.memory import needed_bytes, out_of_memory_in_words, require_memory
+from nodewise.training import device as memory
+from nodewise.training.device import needed_bytes, out_of_memory_in_words, require_memory
 from nodewise.training.settings import LearnerSettings
 
 GRAPH = random_graph(3000, 9000)

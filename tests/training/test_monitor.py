@@ -8,9 +8,8 @@ from tests.training.test_step import GRAPH, SEEDS, learner
 from torch import Tensor
 
 from nodewise.encoders.encoder import Encoder, EncoderSettings
-from nodewise.training.batches import Batches
+from nodewise.training.batches import Batches, EarlyStopping, monitored_loss
 from nodewise.training.loop import Callbacks, train
-from nodewise.training.monitor import EarlyStopping, monitored_loss
 from nodewise.training.step import Learner
 
 HELD_OUT = torch.stack([torch.arange(9), torch.arange(20, 29), torch.arange(50, 59)])

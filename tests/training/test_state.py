@@ -3,9 +3,9 @@ import torch
 from tests.training.test_step import batches_of, learner
 
 from nodewise.core.errors import NodewiseError
+from nodewise.training.batches import EarlyStopping
 from nodewise.training.health import LossGuard
 from nodewise.training.loop import TrainingState
-from nodewise.training.monitor import EarlyStopping
 from nodewise.training.stepper import Stepper
 
 

@@ -13,7 +13,7 @@ from nodewise.fast.lanes import Mark, beside, mark
 from nodewise.graph.graph import Graph
 from nodewise.sampling import adaptive
 from nodewise.sampling.descriptions import vectors
-from nodewise.sampling.neighbourhood import sample_neighbours
+from nodewise.sampling.neighborhood import sample_neighbours
 from nodewise.training import step
 from nodewise.training.batches import Batches
 from nodewise.training.loop import prepare

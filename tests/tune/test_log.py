@@ -9,7 +9,7 @@ from tests.reproduce.planted import SMALL, trial
 
 from nodewise.core.config import override
 from nodewise.core.errors import InputError
-from nodewise.tune.log import open_log, ranking, read_trials, write_trial
+from nodewise.tune.folder import open_log, ranking, read_trials, write_trial
 
 TRIALS = [trial("full", number, [[0.5, 0.25]]) for number in range(3)]
 

@@ -15,7 +15,7 @@ from nodewise.core.parallel import Turns
 from nodewise.datasets.planted import block_model
 from nodewise.graph.graph import Graph
 from nodewise.tune import search as tune
-from nodewise.tune.log import open_log, ranking, read_trials, write_trial
+from nodewise.tune.folder import open_log, ranking, read_trials, write_trial
 from nodewise.tune.search import confirm, redrawn_splits, run_trial, search, without_test_labels
 from nodewise.tune.space import Space
 

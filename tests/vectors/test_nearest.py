@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.vectors import nearest
-from nodewise.vectors.nearest import highest, similarities
+from nodewise.vectors import embeddings as nearest
+from nodewise.vectors.embeddings import highest, similarities
 
 
 def slow_similarity(a: list[float], b: list[float], metric: str) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodewise.core.errors import InputError
-from nodewise.core.jsonable import to_json
+from nodewise.core.files import to_json
 from nodewise.core.terminal import printable
 from nodewise.runs import source
 

@@ -34,11 +34,11 @@ from nodewise.cli import (
     transform,
     tune,
 )
+from nodewise.core.environment import spin_briefly
 from nodewise.core.errors import NodewiseError
 from nodewise.core.files import require_utf8
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code, stopped_by_exception
 from nodewise.core.terminal import open_streams, silence, tell
-from nodewise.core.threads import spin_briefly
 
 app = typer.Typer(
     name="nodewise",

@@ -13,9 +13,8 @@ import typer
 
 from nodewise.cli.common import DataDir, Device, Json, Quiet, Threads, examples, print_json, use_threads
 from nodewise.cli.groups import grouped
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import InputError, NodewiseError, did_you_mean
 from nodewise.core.progress import for_terminal
-from nodewise.core.suggest import did_you_mean
 from nodewise.core.terminal import say
 
 if TYPE_CHECKING:

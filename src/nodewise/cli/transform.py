@@ -129,7 +129,7 @@ def transform(
 
 
 def _require_same_order(features: Path, tables: TableColumns, run: Run) -> None:
-    from nodewise.read.feature_names import feature_names, require_same_order
+    from nodewise.read.feature_table import feature_names, require_same_order
 
     known = run.about.get("graph", {}).get("feature_names", ())
     require_same_order(features, feature_names(features, tables.id_column), known)

@@ -31,9 +31,8 @@ from nodewise.cli.common import (
     use_threads,
 )
 from nodewise.cli.groups import grouped
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.progress import for_terminal
-from nodewise.core.suggest import did_you_mean
 from nodewise.core.terminal import say
 from nodewise.runs.source import GraphSource, load_graph
 from nodewise.tune.folder import CHOSEN_BY, claimed, write_best

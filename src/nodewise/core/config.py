@@ -34,11 +34,9 @@ from typing import (
     get_type_hints,
 )
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.files import read_bytes
-from nodewise.core.filetext import FileText
-from nodewise.core.registry import Registry, failure, name_in_files
-from nodewise.core.suggest import did_you_mean
+from nodewise.core.registry import FileText, Registry, failure, name_in_files
 
 T = TypeVar("T")
 

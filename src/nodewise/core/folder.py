@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from nodewise.core import config
 from nodewise.core.environment import environment
 from nodewise.core.errors import InputError, require_type
-from nodewise.core.files import atomic_write, flush_to_disk, read_bytes
-from nodewise.core.jsonable import json_object, to_json
+from nodewise.core.files import atomic_write, flush_to_disk, json_object, read_bytes, to_json
 from nodewise.core.lock import LOCK
 
 T = TypeVar("T")

@@ -17,9 +17,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, TypeVar, cast
 
-from nodewise.core.errors import InputError
-from nodewise.core.filetext import FileText
-from nodewise.core.suggest import did_you_mean
+from nodewise.core.errors import InputError, did_you_mean
 
 T = TypeVar("T")
 C = TypeVar("C")
@@ -163,3 +161,13 @@ def _one_line(error: Exception) -> str:
 
 def _place(part: Any) -> str:
     return f"{part.__module__}.{part.__qualname__}"
+
+
+class FileText(str):
+    """A string read from a file of settings: equal to the plain string, but `Registry` imports nothing for it.
+
+    A researcher may name a class of their own as ``module:Class``, and importing it runs code. Someone who types
+    the name means it; a settings file or run folder may be somebody else's, and opening it must not run anything.
+    """
+
+    __slots__ = ()

@@ -21,7 +21,7 @@ from typing import overload
 import torch
 from torch import Tensor
 
-from nodewise.core.compilers import triton_is_installed
+from nodewise.core.environment import triton_is_installed
 from nodewise.core.errors import InputError, require_type
 
 _GOLDEN = 0x9E3779B97F4A7C15

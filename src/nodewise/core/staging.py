@@ -13,10 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, flush_to_disk, read_bytes, refuse_planted
+from nodewise.core.files import atomic_write, flush_to_disk, json_object, read_bytes, refuse_planted, to_json
 from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import Interrupted
-from nodewise.core.jsonable import json_object, to_json
 from nodewise.core.lock import FolderLock
 
 

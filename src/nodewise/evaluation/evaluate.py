@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nodewise.core.errors import InputError
-from nodewise.core.suggest import did_you_mean
+from nodewise.core.errors import InputError, did_you_mean
 from nodewise.evaluation.clustering import class_silhouette, cluster_scores
 from nodewise.evaluation.inputs import Stack, as_matrices, check_labels, check_split, check_vectors
 from nodewise.evaluation.knn import knn_accuracy

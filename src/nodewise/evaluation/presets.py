@@ -19,8 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from nodewise.core.errors import InputError
-from nodewise.core.suggest import did_you_mean
+from nodewise.core.errors import InputError, did_you_mean
 
 
 @dataclass(frozen=True)

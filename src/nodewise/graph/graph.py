@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-    from nodewise.graph.edges import Edges
+    from nodewise.graph.adjacency import Edges
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt
-from nodewise.graph.id_types import id_kind, plain_type
+from nodewise.graph.ids import id_kind, plain_type
 
 UNKNOWN = -1
 

@@ -25,12 +25,10 @@ from nodewise.methods.estimator import Embedder, Say, Watch, method
 from nodewise.methods.incremental import embed_some, places_of
 from nodewise.methods.settings import Settings
 from nodewise.methods.sharded import Sharded, embed_to_shards
-from nodewise.training.checkpoint import CheckpointPlan, FileCheckpoints, write_tensors
-from nodewise.training.device import choose_device
+from nodewise.training.checkpoint import CheckpointPlan, FileCheckpoints, identity, write_tensors
+from nodewise.training.device import choose_device, out_of_memory_in_words, require_memory
 from nodewise.training.health import GoneAstray
-from nodewise.training.identity import identity
 from nodewise.training.loop import Callbacks, prepare, train
-from nodewise.training.memory import out_of_memory_in_words, require_memory
 from nodewise.training.shared_checkpoints import SharedCheckpoints, require_same, stopping_together
 from nodewise.training.step import Learner
 from nodewise.training.team import Alone

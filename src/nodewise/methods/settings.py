@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nodewise.core.config import check_ranges
-from nodewise.core.errors import InputError
-from nodewise.core.suggest import did_you_mean
+from nodewise.core.errors import InputError, did_you_mean
 from nodewise.encoders.gcn import GCNSettings
 from nodewise.encoders.preparation import FeatureSettings
 from nodewise.losses.node_infonce import LossSettings

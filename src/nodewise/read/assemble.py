@@ -11,11 +11,9 @@ import pyarrow as pa
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt
-from nodewise.graph.adjacency import undirected
-from nodewise.graph.edges import Edges
+from nodewise.graph.adjacency import Edges, undirected
 from nodewise.graph.graph import Graph, Split
-from nodewise.graph.id_types import require_same_kind
-from nodewise.graph.ids import NodeIds
+from nodewise.graph.ids import NodeIds, require_same_kind
 from nodewise.graph.labels import UNKNOWN, encode_labels
 from nodewise.graph.structural import NUM_STRUCTURAL
 from nodewise.read.feature_table import FeatureTable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,10 +10,18 @@ from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt, listing
 from nodewise.graph.features import Features, as_features, check_finite
 from nodewise.graph.ids import NodeIds
-from nodewise.read.arrays import SPARSE_PARTS, is_sparse, load_npy, load_npz, sparse_matrix, unused
-from nodewise.read.columns import CLASS_NAMES, ID_NAMES, ColumnFile, simplified
+from nodewise.read.columns import (
+    CLASS_NAMES,
+    ID_NAMES,
+    ROW_ORDER,
+    ColumnFile,
+    id_column,
+    names_every_node,
+    row_ids,
+    simplified,
+)
 from nodewise.read.formats import format_of, open_columns
-from nodewise.read.keys import ROW_ORDER, id_column, names_every_node, row_ids
+from nodewise.read.npz import SPARSE_PARTS, is_sparse, load_npy, load_npz, sparse_matrix, unused
 
 
 @dataclass(frozen=True)
@@ -101,3 +110,27 @@ def _from_npz(path: Path, nodes: NodeIds) -> FeatureTable:
 def _in_row_order(path: Path, matrix: Features, nodes: NodeIds, notes: tuple[str, ...] = ()) -> FeatureTable:
     ids = row_ids(path, int(matrix.shape[0]), nodes)
     return FeatureTable(str(path), ids, matrix, (f"{path.name}: {ROW_ORDER}", *notes))
+
+
+def feature_names(path: Path | None, id_name: str | None = None, leave_out: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the names of a file's columns of features; none where it has no names, or cannot have any."""
+    if path is None or not path.is_file() or (kind := format_of(path)) not in ("text", "parquet"):
+        return ()
+    file = open_columns(path, kind, (ID_NAMES,), named=(id_name,))
+    if not file.has_names:
+        return ()
+    key = id_column(file, id_name)[0]
+    others = (name for i, name in enumerate(file.names) if i != key)
+    return tuple(name for name in others if name not in leave_out and simplified(name) not in CLASS_NAMES)
+
+
+def require_same_order(path: Path, found: Sequence[str], expected: Sequence[str]) -> None:
+    """Refuse the features of training in another order; a model knows them by their places."""
+    if list(found) == list(expected) or sorted(found) != sorted(expected):
+        return
+    place = next(i for i, (one, other) in enumerate(zip(found, expected, strict=True)) if one != other)
+    raise InputError(
+        f"{path}: has the columns of training in another order ({found[place]!r} where {expected[place]!r} was); "
+        "write them in the same order",
+        code="other-features",
+    )

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt
-from nodewise.graph.edges import DIRECTED, Edges
+from nodewise.graph.adjacency import DIRECTED, Edges
 from nodewise.graph.ids import NodeIds
 
 if TYPE_CHECKING:

@@ -11,12 +11,20 @@ import pyarrow.compute as pc
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import listing
-from nodewise.graph.id_types import id_kind
-from nodewise.graph.ids import NodeIds
-from nodewise.read.arrays import load_npy
-from nodewise.read.columns import CLASS_NAMES, ID_NAMES, LABEL_NAMES, ColumnFile, column_called, column_given
+from nodewise.graph.ids import NodeIds, id_kind
+from nodewise.read.columns import (
+    CLASS_NAMES,
+    ID_NAMES,
+    LABEL_NAMES,
+    ROW_ORDER,
+    ColumnFile,
+    column_called,
+    column_given,
+    id_column,
+    row_ids,
+)
 from nodewise.read.formats import format_of, open_columns
-from nodewise.read.keys import ROW_ORDER, id_column, row_ids
+from nodewise.read.npz import load_npy
 
 _HEADER_NAMES = (ID_NAMES | CLASS_NAMES,)
 

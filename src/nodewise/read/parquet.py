@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line, listing, not_a_number
-from nodewise.graph.id_types import id_kind, in_one_type, plain_type
+from nodewise.graph.ids import id_kind, in_one_type, plain_type
 from nodewise.read.columns import Columns
 
 _BUFFER = 1 << 16

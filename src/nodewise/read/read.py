@@ -7,14 +7,13 @@ from pathlib import Path
 
 from nodewise.core.errors import require_type
 from nodewise.graph.graph import Graph
-from nodewise.read.arrays import Arrays, load_npy, load_npz
 from nodewise.read.assemble import assemble, take_apart
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
 from nodewise.read.edgelist import read_edge_list
 from nodewise.read.feature_table import FeatureTable, read_features
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.label_table import LabelTable, label_column_names, read_labels
-from nodewise.read.npz import edges_from_array, is_graph, read_edges, unpack
+from nodewise.read.npz import Arrays, edges_from_array, is_graph, load_npy, load_npz, read_edges, unpack
 from nodewise.read.xmlgraph import read_gml, read_graphml
 from nodewise.store.open import open_store
 

@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line, listing
-from nodewise.graph.edges import Edges
+from nodewise.graph.adjacency import Edges
 from nodewise.read.interop import edges_from_networkx
 from nodewise.read.text import UNREADABLE, open_binary
 

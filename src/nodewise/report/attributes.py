@@ -15,9 +15,8 @@ from nodewise.core.messages import listing
 from nodewise.graph.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
-from nodewise.read.columns import ID_NAMES
+from nodewise.read.columns import ID_NAMES, id_column
 from nodewise.read.formats import format_of, open_columns
-from nodewise.read.keys import id_column
 from nodewise.report.columns import Column, guessed, numbers
 
 MOST_COLUMNS = 40

@@ -12,14 +12,11 @@ from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.graph.graph import Graph
 from nodewise.report.classes import Predictions, class_scores, predict
-from nodewise.report.clusters import cluster_number, clusters
 from nodewise.report.columns import Column, categories, distinct_names, numbers
-from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
-from nodewise.report.discretion import folders_of, without_folders
-from nodewise.report.extremes import collapse_warnings, scaled
-from nodewise.report.neighbours import MOST_EXACT, Neighbours, adjacent, nearest, unit_rows
-from nodewise.report.packing import packed_array, packed_codes, packed_texts
-from nodewise.report.subject import Subject, drawn
+from nodewise.report.coordinates import NAMES, Projection, chosen_projection, collapse_warnings, coordinates, scaled
+from nodewise.report.neighbors import MOST_EXACT, Neighbours, adjacent, cluster_number, clusters, nearest, unit_rows
+from nodewise.report.page import packed_array, packed_codes, packed_texts
+from nodewise.report.subject import Subject, drawn, folders_of, without_folders
 
 MOST_SHOWN = 100_000
 """Of more nodes than this, a page shows a sample."""

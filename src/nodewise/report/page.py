@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import zlib
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from nodewise.core.files import atomic_write
-from nodewise.report.packing import json_for_script
+import numpy as np
+
+from nodewise.core.files import atomic_write, to_json
 
 _ASSETS = files("nodewise.report") / "assets"
 # One script in the order of use; each file may use what the files before it define.
@@ -76,3 +80,32 @@ def _asset(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def packed_array(array: np.ndarray) -> dict[str, str]:
+    """Return an array as its type and base64 of its compressed little-endian bytes."""
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return {"type": array.dtype.name, "data": _compressed(little.tobytes())}
+
+
+def packed_texts(texts: Sequence[str]) -> dict[str, str]:
+    """Return texts as base64 of their compressed JSON."""
+    return {"type": "json", "data": _compressed(json.dumps(list(texts), ensure_ascii=False).encode())}
+
+
+def packed_codes(codes: np.ndarray, categories: int) -> dict[str, str]:
+    """Return codes from -1 up in the narrowest type; the largest value of the type stands for -1."""
+    narrow = np.uint8 if categories < 255 else np.uint16 if categories < 65535 else np.uint32
+    return packed_array(np.where(codes < 0, np.iinfo(narrow).max, codes).astype(narrow))
+
+
+def json_for_script(value: object) -> str:
+    """Return JSON that may stand inside a script element.
+
+    ``<`` could begin ``</script>`` or ``<!--``; escaped, it is the same text to a JSON parser and nothing to HTML.
+    """
+    return to_json(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _compressed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 6)).decode("ascii")

@@ -15,8 +15,7 @@ from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import ABLATION, DATASETS, NOTES, OURS, SPLIT_NOTE
 from nodewise.reproduce.plots import draw_gains
 from nodewise.reproduce.results import Results, oracle_notes, paired
-from nodewise.reproduce.setup import Setup
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Setup, Task
 
 SWITCHES = {
     "full": (True, True, True),

@@ -21,7 +21,7 @@ from nodewise.methods.embedding import embed_nodes
 from nodewise.reproduce.accuracy import known, probed
 from nodewise.reproduce.fitting import Vectors
 from nodewise.reproduce.provenance import Meter
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Task
 from nodewise.sampling.dpp import DppSettings, log_determinant_gap, similarity
 from nodewise.sampling.pairs import Candidates, PairSets
 from nodewise.training.batches import Batches

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import torch
+
+from nodewise.graph.graph import Graph
 from nodewise.reproduce import (
     ablation,
     collisions,
-    figure,
     inductive,
     parameters,
     plots,
@@ -18,12 +21,15 @@ from nodewise.reproduce import (
     suite,
     table2,
 )
-from nodewise.reproduce.ledger import Ledger
+from nodewise.reproduce.accuracy import measure_accuracy, measure_inductive, measure_oracle
+from nodewise.reproduce.collisions import measure_strategy
 from nodewise.reproduce.paper_values import DATASETS
+from nodewise.reproduce.provenance import Ledger
 from nodewise.reproduce.results import Results
-from nodewise.reproduce.setup import Setup
+from nodewise.reproduce.separation import measure_separation
+from nodewise.reproduce.setup import Setup, Task
+from nodewise.reproduce.suite import measure_suite
 from nodewise.reproduce.tables import Table
-from nodewise.reproduce.task import Task
 
 
 def _no_pictures(results: Results, setup: Setup, folder: Path) -> list[Path]:
@@ -82,8 +88,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "figure",
             "Maps of the embeddings",
-            figure.plan,
-            figure.render,
+            separation.plan,
+            separation.render,
             5,
             separation.MORE_COLUMNS,
             ("pubmed",),
@@ -104,3 +110,16 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
     )
 }
+
+
+Measure = Callable[[Task, Graph, Sequence[int], torch.device], list[dict[str, Any]]]
+
+KINDS: dict[str, Measure] = {
+    "accuracy": measure_accuracy,
+    "oracle": measure_oracle,
+    "inductive": measure_inductive,
+    "strategy": measure_strategy,
+    "separation": measure_separation,
+    "suite": measure_suite,
+}
+"""Each returns one row for each seed; "files" in a row are written before the row is."""

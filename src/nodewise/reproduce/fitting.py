@@ -16,7 +16,7 @@ from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.estimator import METHODS
 from nodewise.reproduce.paper_values import OURS
 from nodewise.reproduce.provenance import Meter
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Task
 from nodewise.training.loop import prepare, train
 from nodewise.views.topology import Topology
 

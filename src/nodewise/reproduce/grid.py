@@ -20,11 +20,10 @@ from nodewise.core.files import atomic_write
 from nodewise.core.parallel import Turns, run_shares
 from nodewise.core.progress import Progress
 from nodewise.graph.graph import Graph
+from nodewise.reproduce.experiments import KINDS
 from nodewise.reproduce.fitting import stackable
-from nodewise.reproduce.ledger import Ledger, Row, key_of
-from nodewise.reproduce.measure import KINDS
-from nodewise.reproduce.provenance import provenance
-from nodewise.reproduce.task import Cell, Task
+from nodewise.reproduce.provenance import Ledger, Row, key_of, provenance
+from nodewise.reproduce.setup import Cell, Task
 
 
 @dataclass(frozen=True)

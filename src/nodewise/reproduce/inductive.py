@@ -6,9 +6,8 @@ from nodewise.methods.estimator import METHODS
 from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import OURS, SPLIT_NOTE
 from nodewise.reproduce.results import Results, paired
-from nodewise.reproduce.setup import Setup
+from nodewise.reproduce.setup import Setup, Task
 from nodewise.reproduce.table2 import title
-from nodewise.reproduce.task import Task
 
 COMPARED = (OURS, "graphsage", "dgi")
 """The rows unless others are asked for."""

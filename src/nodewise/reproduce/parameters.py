@@ -15,8 +15,7 @@ from nodewise.methods.settings import Settings
 from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import FIGURES, OURS, SPLIT_NOTE
 from nodewise.reproduce.results import Results
-from nodewise.reproduce.setup import Setup
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Setup, Task
 
 MORE_COLUMNS = ("parameter", "value")
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from nodewise.core.files import atomic_write
 from nodewise.datasets.planetoid import CLASS_NAMES
-from nodewise.reproduce.figure import TITLES
 from nodewise.reproduce.parameters import SWEEPS, Sweep, Value, current, rows_in_use
 from nodewise.reproduce.results import Results, paired
-from nodewise.reproduce.separation import read_map
+from nodewise.reproduce.separation import TITLES, read_map
 from nodewise.reproduce.setup import Setup
 
 if TYPE_CHECKING:

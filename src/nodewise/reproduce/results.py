@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nodewise.evaluation.evaluate import Summary
 from nodewise.evaluation.paired import PairedDifference, paired_difference
-from nodewise.reproduce.ledger import Row
 from nodewise.reproduce.paper_values import ORACLE_NOTE
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.provenance import Row
+from nodewise.reproduce.setup import Task
 
 _FRACTIONS = ("val", "test", "oracle")
 

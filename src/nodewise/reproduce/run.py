@@ -18,11 +18,10 @@ from nodewise.graph.graph import Graph
 from nodewise.reproduce import claims, datasets
 from nodewise.reproduce.experiments import EXPERIMENTS, Experiment
 from nodewise.reproduce.grid import Grid, Job, remaining_failures
-from nodewise.reproduce.ledger import Row, key_of
+from nodewise.reproduce.provenance import Row, key_of
 from nodewise.reproduce.results import Results
-from nodewise.reproduce.setup import QUICK_DATASETS, QUICK_WORDS, Setup
+from nodewise.reproduce.setup import QUICK_DATASETS, QUICK_WORDS, Setup, Task
 from nodewise.reproduce.tables import Table, write_tables
-from nodewise.reproduce.task import Task
 
 
 @dataclass(frozen=True)

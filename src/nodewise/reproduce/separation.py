@@ -12,13 +12,16 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from nodewise.evaluation.clustering import class_silhouette
+from nodewise.evaluation.clustering import class_silhouette, project
 from nodewise.evaluation.inputs import Matrix, as_matrices
-from nodewise.evaluation.projection import project
 from nodewise.graph.graph import Graph
+from nodewise.methods.estimator import METHODS
+from nodewise.reproduce import tables
 from nodewise.reproduce.accuracy import known
-from nodewise.reproduce.fitting import fit_vectors
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.fitting import FEATURES, NoSettings, fit_vectors
+from nodewise.reproduce.paper_values import FIGURES, OURS
+from nodewise.reproduce.results import Results
+from nodewise.reproduce.setup import Setup, Task
 
 NODES, NEIGHBOURS = 2000, 10
 MORE_COLUMNS = ("silhouette", "purity", "map_silhouette", "map_purity", "map")
@@ -92,3 +95,53 @@ def read_map(text: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the places (n, 2) and classes (n,) of a map file."""
     table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2)
     return table[:, :2], table[:, 2].astype(np.int64)
+
+
+COMPARED = (FEATURES, "mvgrl", OURS)
+"""The panels unless others are asked for."""
+
+TITLES = {FEATURES: "raw features", "mvgrl": "MVGRL", OURS: "ours"}
+
+
+def plan(setup: Setup) -> list[Task]:
+    """Return the cells' tasks."""
+    able = (FEATURES, *(name for name, found in METHODS.items() if not found.needs_labels()))
+    setup.check_methods(able)
+    chosen = setup.methods or tuple(name for name in COMPARED if name in able)
+    return [
+        Task("separation", name, dataset, name, NoSettings() if name == FEATURES else setup.settings(name, dataset))
+        for dataset in setup.datasets
+        for name in chosen
+    ]
+
+
+def render(results: Results, setup: Setup) -> list[tables.Table]:
+    """Return one table for each data set, with notes below the last."""
+    missing = [name for name in COMPARED if name not in METHODS and name != FEATURES and setup.methods is None]
+    notes = [f"Not in this version, so not measured: {', '.join(missing)}."] if missing else []
+    columns = ("silhouette", "purity", "map_silhouette", "map_purity")
+    found = [
+        tables.Table(
+            f"{dataset.capitalize()}: how well the classes keep apart",
+            ("method", "silhouette", "kNN purity", "silhouette, map", "kNN purity, map", "n"),
+            [
+                (
+                    TITLES.get(name, name),
+                    *(_cell(results, name, dataset, column) for column in columns),
+                    tables.number(results.summary(name, dataset, "silhouette", "separation")),
+                )
+                for name in results.methods
+            ],
+        )
+        for dataset in results.datasets
+    ]
+    below = (
+        f"{PROTOCOL}. The picture shows seed 0; mean ± standard deviation over seeds.",
+        f"The paper says of Pubmed: {FIGURES['maps']}.",
+    )
+    return tables.noted(found, (*below, *notes))
+
+
+def _cell(results: Results, name: str, dataset: str, column: str) -> str:
+    found = results.summary(name, dataset, column, "separation")
+    return tables.mean(found, 3) + (f" ± {found.std:.3f}" if found is not None and found.std else "")

@@ -9,8 +9,7 @@ from nodewise.reproduce import tables
 from nodewise.reproduce.paper_values import OURS, SPLIT_NOTE
 from nodewise.reproduce.plots import draw_gains
 from nodewise.reproduce.results import Results, paired
-from nodewise.reproduce.setup import Setup
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Setup, Task
 from nodewise.sampling.strategy import STRATEGIES, Sampler, Strategy, source_hash
 
 PLAIN = "all"

@@ -23,8 +23,7 @@ from nodewise.reproduce import tables
 from nodewise.reproduce.fitting import FEATURES, NoSettings, fit_vectors
 from nodewise.reproduce.paper_values import OURS
 from nodewise.reproduce.results import Results, paired
-from nodewise.reproduce.setup import Setup, reduced
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Setup, Task, reduced
 
 DATASETS = ("cora", "citeseer", "pubmed", "cora-ml", "amazon-photo", "blogcatalog", "actor")
 PLAIN, ALL_PARTS = "plain", "all-parts"

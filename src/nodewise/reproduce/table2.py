@@ -15,8 +15,7 @@ from nodewise.reproduce.paper_values import (
     published,
 )
 from nodewise.reproduce.results import Results, oracle_notes
-from nodewise.reproduce.setup import Setup
-from nodewise.reproduce.task import Task
+from nodewise.reproduce.setup import Setup, Task
 
 OF_OURS = (RANDOM, PLAIN, OURS)
 """Rows that are our own method under the full method's config."""

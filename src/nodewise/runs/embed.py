@@ -16,8 +16,7 @@ from nodewise.methods.estimator import Embedder
 from nodewise.runs.labels import unlabelled
 from nodewise.runs.run import Run, write_run
 from nodewise.runs.source import GraphSource, load_graph
-from nodewise.training.checkpoint import CheckpointPlan
-from nodewise.training.identity import difference, identity
+from nodewise.training.checkpoint import CheckpointPlan, difference, identity
 from nodewise.training.team import Alone, joined, restarted
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from nodewise.core.config import to_mapping
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.folder import RunFolder
 from nodewise.core.progress import for_terminal
-from nodewise.core.suggest import did_you_mean
 from nodewise.core.terminal import say
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds

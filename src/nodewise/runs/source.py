@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.progress import for_terminal
-from nodewise.core.suggest import did_you_mean
 from nodewise.core.terminal import say
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class GraphSource:
 
     def feature_names(self) -> tuple[str, ...]:
         """Return what the file of features calls them; nothing if it does not say."""
-        from nodewise.read.feature_names import feature_names
+        from nodewise.read.feature_table import feature_names
         from nodewise.read.label_table import label_column_names
 
         aside: tuple[str, ...] = ()

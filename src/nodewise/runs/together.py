@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from nodewise.core.errors import InputError
-from nodewise.core.filetext import FileText
 from nodewise.core.folder import RunFolder
 from nodewise.core.messages import count
+from nodewise.core.registry import FileText
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.estimator import METHODS, Embedder

@@ -22,8 +22,7 @@ from nodewise.sampling.discriminators import log_ratio
 from nodewise.sampling.dpp import deal, draw_for_all, effective_rank, log_determinant_gap, sample_negatives, similarity
 from nodewise.sampling.dpp.settings import DppSettings
 from nodewise.sampling.evidence import EvidenceSettings
-from nodewise.sampling.mixup import mixup, mixup_shares
-from nodewise.sampling.neighbourhood import near_pairs
+from nodewise.sampling.neighborhood import mixup, mixup_shares, near_pairs
 from nodewise.sampling.pairs import Candidates, Evidence, PairSets
 from nodewise.sampling.strategy import Strategy, strategy
 from nodewise.sampling.weights import log_weights

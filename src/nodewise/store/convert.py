@@ -24,11 +24,21 @@ from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.label_table import label_column_names, read_labels
 from nodewise.read.read import read_graph
-from nodewise.store.checks import IDS, PARTS, STORED
 from nodewise.store.convert_edges import number_edges, sort_edges
 from nodewise.store.convert_features import FEATURES, spill_features, write_features
 from nodewise.store.journal import Say, Staging, refuse_foreign, staged
-from nodewise.store.layout import FORMAT, MANIFEST, VERSION, Manifest, StoredFile, file_sum, write_array
+from nodewise.store.layout import (
+    FORMAT,
+    IDS,
+    MANIFEST,
+    PARTS,
+    STORED,
+    VERSION,
+    Manifest,
+    StoredFile,
+    file_sum,
+    write_array,
+)
 
 PathLike = str | os.PathLike[str]
 MEMORY = 2 * 10**9

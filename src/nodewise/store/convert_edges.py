@@ -10,7 +10,7 @@ Every batch and every run is a step of the journal, so that a killed conversion 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +21,13 @@ import pyarrow as pa
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt
 from nodewise.core.progress import Progress
-from nodewise.graph.adjacency import Adjacency
-from nodewise.graph.edges import DIRECTED, Edges
-from nodewise.graph.id_types import common_type, in_one_type
-from nodewise.graph.ids import NodeIds
+from nodewise.graph.adjacency import DIRECTED, Adjacency, Edges
+from nodewise.graph.ids import NodeIds, common_type, in_one_type
 from nodewise.read.columns import ColumnFile, Columns
-from nodewise.read.edgelist import EdgePlan, check_ends, plan_edges, suspected_names
-from nodewise.read.encode import encode
+from nodewise.read.edgelist import EdgePlan, check_ends, encode, plan_edges, suspected_names
 from nodewise.store.journal import Staging
 from nodewise.store.layout import write_array
 from nodewise.store.open import map_array
-from nodewise.store.sort import merge_runs, write_run
 
 _MOST_NODES = 2**31 - 1
 _BYTES_A_ROW = 128  # of one edge while its batch is read and numbered: ids as text, hash table, numbers
@@ -194,3 +190,52 @@ def _write_column(path: Path, values: Any) -> None:
 def _read_column(path: Path) -> Any:
     with pa.OSFile(str(path)) as source:
         return pa.ipc.open_file(source).read_all()["id"].combine_chunks()
+
+
+Keys = npt.NDArray[np.int64]
+_LEAST_CHUNK = 1 << 10
+
+
+def write_run(path: Path, keys: Keys) -> int:
+    """Sort keys in place and write them without repeats; return how many there are."""
+    keys.sort()
+    distinct = _without_repeats(keys)
+    with path.open("wb") as stream:
+        write_array(stream, distinct)
+    return len(distinct)
+
+
+def merge_runs(runs: Sequence[Path], memory: int) -> Iterator[Keys]:
+    """Yield all keys of sorted runs, ascending and each once, in pieces that take about `memory` bytes in all.
+
+    Of every run a chunk is held. What is not above the least of the chunks' last keys is complete: no run can
+    still bring a key below that. So it is sorted together and given out, and the chunk with that least key is
+    used up: every round finishes at least one chunk.
+    """
+    # A round holds the chunks, their parts put together, and the sorted copy without repeats.
+    size = max(memory // (8 * 4 * max(len(runs), 1)), _LEAST_CHUNK)
+    streams = [_chunks(run, size) for run in runs]
+    heads: list[Keys] = [np.empty(0, np.int64)] * len(runs)
+    while True:
+        heads = [head if len(head) else next(stream) for head, stream in zip(heads, streams, strict=True)]
+        unfinished = [i for i, head in enumerate(heads) if len(head)]
+        if not unfinished:
+            return
+        heads, streams = [heads[i] for i in unfinished], [streams[i] for i in unfinished]
+        last = min(int(head[-1]) for head in heads)
+        cuts = [int(np.searchsorted(head, last, "right")) for head in heads]
+        ready = np.concatenate([head[:cut] for head, cut in zip(heads, cuts, strict=True)])
+        heads = [head[cut:] for head, cut in zip(heads, cuts, strict=True)]
+        ready.sort()
+        yield _without_repeats(ready)
+
+
+def _chunks(path: Path, size: int) -> Iterator[Keys]:
+    """Yield a run in chunks, and then an empty one for ever."""
+    with path.open("rb") as stream:
+        while True:
+            yield np.fromfile(stream, np.int64, size)
+
+
+def _without_repeats(ordered: Keys) -> Keys:
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered

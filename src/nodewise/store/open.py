@@ -13,11 +13,9 @@ import scipy.sparse as sp
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line
 from nodewise.graph.graph import Graph, Split
-from nodewise.graph.id_types import as_id_array, first_missing
-from nodewise.graph.ids import NodeIds
+from nodewise.graph.ids import NodeIds, as_id_array, first_missing
 from nodewise.graph.validate import check_contents
-from nodewise.store.checks import IDS, PARTS
-from nodewise.store.layout import Manifest, check_sizes, check_sums
+from nodewise.store.layout import IDS, PARTS, Manifest, check_sizes, check_sums
 
 
 def open_store(folder: Path, *, verify: bool = False) -> Graph:

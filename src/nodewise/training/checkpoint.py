@@ -23,11 +23,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write
+from nodewise.core.files import atomic_write, json_object
 from nodewise.core.folder import RunFolder
-from nodewise.core.jsonable import json_object
-from nodewise.training.identity import difference
+from nodewise.graph.fingerprint import fingerprint
+from nodewise.graph.graph import Graph
 
 _FORMAT = "nodewise checkpoint 1"
 _KEPT = 2
@@ -86,7 +87,7 @@ class FileCheckpoints:
 
     Args:
         run: the folder; its metrics are cut back to the checkpoint that is resumed from.
-        identity: what the training is a function of, from `nodewise.training.identity`.
+        identity: what the training is a function of, from `nodewise.training.checkpoint`.
         plan: when to save and whether to resume.
         stop_if_asked: raises if the process was asked to stop, from `nodewise.core.interrupt.deferred`.
     """
@@ -206,3 +207,30 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         for part in (len(text).to_bytes(8, "little"), text, data[8 + size :]):
             file.write(part)
+
+
+def identity(method: str, settings: object, seed: int, graph: Graph) -> dict[str, Any]:
+    """Return everything that decides the outcome, under names a user knows, as JSON can hold it."""
+    return {
+        "method": method,
+        "seed": seed,
+        "graph": fingerprint(graph),
+        **_flat(config.to_mapping(settings)),
+    }
+
+
+def difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """Return in words the first thing in which two trainings differ, None if they are the same."""
+    for name in {**earlier, **now}:
+        if earlier.get(name) != now.get(name):
+            if name == "graph":
+                return "another graph (other edges, features or ids)"
+            return f"{name} {earlier.get(name)!r}, not {now.get(name)!r}"
+    return None
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {prefix + name: value}
+    return flat

@@ -16,10 +16,9 @@ from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.sampling.evidence import consensus
 from nodewise.sampling.strategy import Sampler, Strategy
-from nodewise.training.batches import Batches
+from nodewise.training.batches import Batches, EarlyStopping, monitored_loss
 from nodewise.training.checkpoint import Checkpoints, NoCheckpoints
 from nodewise.training.health import LossGuard
-from nodewise.training.monitor import EarlyStopping, monitored_loss
 from nodewise.training.settings import LearnerSettings
 from nodewise.training.step import Learner
 from nodewise.training.stepper import build_stepper

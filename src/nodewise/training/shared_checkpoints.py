@@ -12,8 +12,7 @@ from torch import Tensor
 from nodewise.core.errors import InputError
 from nodewise.core.interrupt import Stopped
 from nodewise.core.version import __version__
-from nodewise.training.checkpoint import Checkpoints, NoCheckpoints, Resumable
-from nodewise.training.identity import difference
+from nodewise.training.checkpoint import Checkpoints, NoCheckpoints, Resumable, difference
 from nodewise.training.team import Alone
 
 

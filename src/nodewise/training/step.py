@@ -14,7 +14,7 @@ from nodewise.encoders.features import Features
 from nodewise.fast.lanes import Mark, beside, join, mark
 from nodewise.losses.node_infonce import node_infonce, scorable
 from nodewise.sampling.descriptions import Descriptions
-from nodewise.sampling.neighbourhood import sample_neighbours
+from nodewise.sampling.neighborhood import sample_neighbours
 from nodewise.sampling.pairs import Candidates, PairSets
 from nodewise.sampling.strategy import Sampler
 from nodewise.training.settings import LearnerSettings

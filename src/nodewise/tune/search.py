@@ -28,7 +28,7 @@ from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.step import Learner
-from nodewise.tune.log import open_log, read_trials, write_trial
+from nodewise.tune.folder import open_log, read_trials, write_trial
 from nodewise.tune.space import EMBEDDINGS, LOOKS, VARIANTS, WIDE, Space
 
 Objective = Literal["validation", "crossval", "links"]

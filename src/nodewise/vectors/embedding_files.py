@@ -17,9 +17,9 @@ from nodewise.core.files import atomic_write
 from nodewise.core.messages import excerpt, first_line, listing
 from nodewise.core.version import __version__
 from nodewise.graph.ids import NodeIds
-from nodewise.read.arrays import load_npy
 from nodewise.read.columns import ID_NAMES, ColumnFile, column_called
 from nodewise.read.delimited import TextColumns
+from nodewise.read.npz import load_npy
 from nodewise.read.parquet import ParquetColumns
 
 Vectors = npt.NDArray[Any]

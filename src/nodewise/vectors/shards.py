@@ -18,8 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write
-from nodewise.core.jsonable import json_object
+from nodewise.core.files import atomic_write, json_object
 from nodewise.core.version import __version__
 from nodewise.graph.ids import NodeIds
 from nodewise.store.layout import file_sum

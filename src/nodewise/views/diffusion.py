@@ -23,8 +23,8 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
+from nodewise.core.environment import available_memory
 from nodewise.core.errors import InputError
-from nodewise.core.memory import available_memory
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.graph.graph import Graph
 

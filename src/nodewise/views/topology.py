@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nodewise.core.compilers import triton_is_installed
+from nodewise.core.environment import triton_is_installed
 from nodewise.graph.graph import Graph
 
 

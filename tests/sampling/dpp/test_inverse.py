@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from nodewise.sampling.dpp.inverse import inverse_of_many
+from nodewise.sampling.dpp.kernels import inverse_of_many
 
 
 @pytest.mark.parametrize(("count", "items", "block"), [(1, 1, 4), (3, 7, 4), (2, 8, 4), (4, 50, 16), (2, 130, 64)])

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nodewise.core.compilers import triton_is_installed
+from nodewise.core.environment import triton_is_installed
 
 _CERTAIN = 1e-12
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from nodewise.core import rng
 from nodewise.core.errors import InputError
-from nodewise.sampling.dpp.inverse import inverse_of_many
+from nodewise.sampling.dpp.block import block_size, eliminate_block
 
 _MANY = 3
 
@@ -153,3 +153,26 @@ def scale_to_size(likelihood: Tensor, expected_size: float) -> Tensor:
         too_small = (scaled / (scaled + 1.0)).sum(dim=-1) < expected_size
         low, high = middle.where(too_small, low), high.where(too_small, middle)
     return ((low + high) / 2).exp()
+
+
+def inverse_of_many(matrices: Tensor, block: int | None = None) -> Tensor:
+    """Return the inverses of positive definite matrices (T, M, M), float64."""
+    block = block or block_size(matrices.device)
+    count, items = matrices.shape[:2]
+    accept = torch.full((count, block), -1.0, dtype=torch.float64, device=matrices.device)
+    scaled = torch.empty_like(matrices)  # L D below the diagonal blocks
+    inverse = torch.zeros_like(matrices)  # L^-1
+    pivots = torch.empty((count, 1, items), dtype=torch.float64, device=matrices.device)
+    for start in range(0, items, block):
+        stop = min(start + block, items)
+        panel = matrices[:, start:, start:stop]
+        if start > 0:
+            lower = scaled[:, start:stop, :start] / pivots[..., :start]
+            panel = torch.baddbmm(panel, scaled[:, start:, :start], lower.mT, alpha=-1)
+        done = eliminate_block(panel[:, : stop - start], accept[:, : stop - start])
+        pivots[:, 0, start:stop] = done.pivots
+        scaled[:, stop:, start:stop] = panel[:, stop - start :] @ done.inverse.mT
+        inverse[:, start:stop, start:stop] = done.inverse
+        if start > 0:
+            inverse[:, start:stop, :start] = done.inverse @ (lower @ inverse[:, :start, :start]).neg_()
+    return torch.bmm(inverse.mT / pivots, inverse)

@@ -5,8 +5,8 @@ import pytest
 
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
-from nodewise.report import neighbours
-from nodewise.report.neighbours import adjacent, nearest, unit_rows
+from nodewise.report import neighbors as neighbours
+from nodewise.report.neighbors import adjacent, nearest, unit_rows
 from nodewise.vectors.embeddings import Embeddings
 
 

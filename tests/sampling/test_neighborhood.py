@@ -4,7 +4,7 @@ import torch
 from tests.graphs import small_graph
 
 from nodewise.core import rng
-from nodewise.sampling.neighbourhood import near_pairs, sample_neighbours
+from nodewise.sampling.neighborhood import near_pairs, sample_neighbours
 from nodewise.views.topology import Topology
 
 GRAPH = small_graph()
