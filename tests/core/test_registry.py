@@ -144,7 +144,7 @@ def test_the_users_own_class_is_found_in_the_working_folder(registry: Registry[A
         ),
         ("raise RuntimeError('two\\nlines')", "mine_nodewise_test:X", "RuntimeError: two lines$"),
         ("this is no python", "mine_nodewise_test:X", "SyntaxError"),
-        ("", ":X", "cannot import the strategy ':X'"),
+        ("", ":X", "unknown strategy ':X'"),
     ],
 )
 def test_the_users_mistakes_are_told_in_one_line(
