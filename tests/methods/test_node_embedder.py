@@ -139,7 +139,7 @@ def test_new_nodes_are_embedded_without_training(mode: str) -> None:
 
 def test_metrics_go_to_the_run_folder(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
-    embedder().fit(GRAPH, run=run)
+    embedder("sampling.dpp=true").fit(GRAPH, run=run)
     lines = run.read_metrics()
     assert [line["step"] for line in lines] == [0, 2]
     assert set(lines[0]) == {"step", "loss", "negatives", "empty", "moved", "effective_rank", "logdet_gap"}

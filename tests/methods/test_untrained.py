@@ -15,13 +15,29 @@ from nodewise.methods.untrained import RandomEncoder, random_vectors
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize("change", ["embedding.mode=graph", "embedding.mode=walks", "embedding.propagation=2"])
-def test_it_is_where_training_starts(change: str) -> None:
-    settings = override(Settings(), ["encoder.dimension=8", "training.steps=0", change])
+START_AT_RANDOM = {"gcn": ("encoder.kind=gcn",), "smoothing": ("encoder.start=random", "encoder.teleports=[0.2]")}
+
+
+def both(*changes: str) -> tuple[np.ndarray, np.ndarray]:
+    """What the random encoder gives, and where training starts."""
+    settings = override(Settings(), ["encoder.dimension=8", "training.steps=0", *changes])
     untrained = NodeEmbedder(settings, seed=5, device="cpu").fit_transform(small_graph()).vectors
-    found = random_vectors(small_graph(), settings, 5, CPU)
+    return random_vectors(small_graph(), settings, 5, CPU), untrained
+
+
+@pytest.mark.parametrize("change", ["embedding.mode=graph", "embedding.mode=walks", "embedding.propagation=2"])
+@pytest.mark.parametrize("encoder", START_AT_RANDOM)
+def test_it_is_where_training_starts_if_that_is_at_random_weights(encoder: str, change: str) -> None:
+    found, untrained = both(*START_AT_RANDOM[encoder], change)
     assert found.shape == (30, 8)
     np.testing.assert_array_equal(found, untrained)
+
+
+def test_it_knows_nothing_of_weights_that_start_at_the_features() -> None:
+    found, untrained = both("encoder.start=singular")
+    assert not np.allclose(found @ found.T, untrained @ untrained.T, atol=0.05)
+    at_random, _ = both("encoder.start=random")
+    np.testing.assert_array_equal(found, at_random)
 
 
 def test_each_seed_has_its_own() -> None:

@@ -17,6 +17,12 @@ def test_rows_come_back_and_nobody_is_warned() -> None:
     assert torch.equal(matrix @ torch.eye(4), expected)
 
 
+def test_both_indices_are_of_one_type_which_cuda_takes_for_granted() -> None:
+    matrix = csr_tensor(torch.tensor([0, 1, 2]), torch.tensor([1, 0], dtype=torch.int32), torch.ones(2), (2, 2))
+    assert matrix.crow_indices().dtype == matrix.col_indices().dtype == torch.int64
+    assert torch.equal(matrix @ torch.eye(2), torch.eye(2).flip(0))
+
+
 def test_a_product_and_its_gradient_are_those_of_dense_matrices() -> None:
     matrix = sp.random(5, 7, density=0.4, format="csr", random_state=0, dtype="float64")
     left, right = csr_of(matrix, "cpu"), csr_of(matrix.T.tocsr(), "cpu")

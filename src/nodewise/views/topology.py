@@ -121,7 +121,12 @@ class Topology:
 
 
 def csr_tensor(indptr: Tensor, indices: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:
-    """Return a sparse CSR tensor of rows that are known to be well-formed."""
+    """Return a sparse CSR tensor of rows that are known to be well-formed.
+
+    CUDA reads both index arrays by the type of the first, so columns of int32 beside offsets of int64 would be read
+    past their end.
+    """
+    indices = indices.to(indptr.dtype)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
         # torch 2.11 on CUDA calls the checks implicitly disabled even where they are disabled explicitly.
