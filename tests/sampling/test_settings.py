@@ -65,10 +65,11 @@ def test_errors_from_a_file_name_the_section() -> None:
         config.from_mapping(Settings, {"sampling": {"strategy": "uniform", "share": 2}}, "mine.toml")
 
 
-def test_the_three_switches_are_on_by_default() -> None:
-    chosen = AdaptiveSampler()
+def test_two_of_the_three_switches_are_on_by_default_and_all_in_the_papers_text() -> None:
+    chosen, paper = AdaptiveSampler(), Settings.preset("paper").adaptive
     assert chosen == Settings().sampling
-    assert (chosen.name, chosen.collision, chosen.dpp, chosen.weights) == ("adaptive", True, True, True)
+    assert (chosen.name, chosen.collision, chosen.dpp, chosen.weights) == ("adaptive", True, False, True)
+    assert (paper.collision, paper.dpp, paper.weights) == (True, True, True)
 
 
 def test_the_least_and_the_largest_values_are_allowed() -> None:
@@ -147,8 +148,11 @@ quantile = 0.1
 @pytest.mark.parametrize(
     ("changes", "sampling"),
     [
-        ({}, AdaptiveSampler()),
-        ({"neighbours = 4": "neighbours = 7"}, AdaptiveSampler(class_collision=CollisionSettings(neighbors=7))),
+        ({}, AdaptiveSampler(dpp=True)),
+        (
+            {"neighbours = 4": "neighbours = 7"},
+            AdaptiveSampler(dpp=True, class_collision=CollisionSettings(neighbors=7)),
+        ),
         ({"dpp = true": "dpp = false", "share = 0.5": "share = 0.9"}, AdaptiveSampler(dpp=False)),
         ({'"adaptive"': '"hard"', "concentration = 0.5": "concentration = 0.9"}, Hard(concentration=0.9)),
         ({'"adaptive"': '"hard"', "dpp = true": "dpp = false"}, Hard()),
