@@ -12,12 +12,13 @@ from nodewise.core.version import __version__
 
 if TYPE_CHECKING:
     from nodewise.core.errors import InputError, NodewiseError
-    from nodewise.datasets.registry import load_dataset
+    from nodewise.datasets.registry import dataset, load_dataset
     from nodewise.encoders.encoder import Encoder, EncoderSettings, encoder
     from nodewise.graph.graph import Graph
     from nodewise.methods.estimator import Embedder, method
     from nodewise.methods.node_embedder import NodeEmbedder
     from nodewise.read.read import read_graph
+    from nodewise.runs.compare import compare
     from nodewise.runs.run import Run
     from nodewise.sampling.pairs import Candidates, PairSets
     from nodewise.sampling.strategy import Strategy, strategy
@@ -36,6 +37,8 @@ _HOMES = {
     "PairSets": "nodewise.sampling.pairs",
     "Run": "nodewise.runs.run",
     "Strategy": "nodewise.sampling.strategy",
+    "compare": "nodewise.runs.compare",
+    "dataset": "nodewise.datasets.registry",
     "encoder": "nodewise.encoders.encoder",
     "load_dataset": "nodewise.datasets.registry",
     "method": "nodewise.methods.estimator",
@@ -57,6 +60,8 @@ __all__ = [
     "Run",
     "Strategy",
     "__version__",
+    "compare",
+    "dataset",
     "encoder",
     "load_dataset",
     "method",

@@ -34,13 +34,24 @@ def test_its_graph_is_read_again_or_said_to_be_missing(embedded: Embedded) -> No
         run.graph()
 
 
-def test_what_is_saved_in_python_is_a_run_without_files_of_its_graph(ring: Path) -> None:
+def test_what_is_saved_in_python_knows_the_files_of_its_graph(ring: Path) -> None:
     graph = read_graph("edges.csv", features="nodes.csv", labels="labels.csv")
     run = NodeEmbedder(steps=2, batch_size=16, dimension=8, device="cpu").fit(graph).save("saved", graph)
     assert run.about["graph"]["sha256"]
+    assert run.graph().ids == graph.ids
+    assert [row.name for row in run.evaluate(split="random:5x10x10", repeats=2).rows[:2]] == [
+        "raw features",
+        "random encoder",
+    ]
+    assert run.evaluate(split="random:5x10x10", repeats=2).rows[-1].scores["accuracy"].n == 2
+
+
+def test_a_graph_that_was_not_read_is_of_no_file(ring: Path) -> None:
+    graph = read_graph("edges.csv", features="nodes.csv")
+    made = type(graph).from_edges(*np.nonzero(np.triu(np.ones((6, 6)), 1)), features=np.eye(6, dtype=np.float32))
+    run = NodeEmbedder(steps=1, batch_size=4, dimension=4, device="cpu").fit(made).save("made", made)
     with pytest.raises(InputError, match="does not say which graph it is of"):
         run.graph()
-    assert run.evaluate(split="random:5x10x10", repeats=2).rows[-1].scores["accuracy"].n == 2
 
 
 def test_new_nodes_alone_are_embedded(embedded: Embedded) -> None:

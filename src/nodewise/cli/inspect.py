@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,9 +29,14 @@ from nodewise.core.errors import InputError
 from nodewise.core.progress import duration
 from nodewise.runs.source import GraphSource, load_graph
 
+if TYPE_CHECKING:
+    from nodewise.graph.graph import Graph
+
 Verify = Annotated[bool, typer.Option("--verify", help="Read all of a graph store and check its checksums.")]
 
 _MOST_SHOWN = 20
+_MOST_CHOSEN = 100_000
+"""Nodes of the largest graph for which the choices of the defaults are shown."""
 _ELSEWHERE = {"name", "notes", "embedding_bytes", "embedding_seconds"}
 
 
@@ -64,11 +69,41 @@ def inspect(
         raise InputError(f"{graph}: not a graph store, so there are no checksums to verify; leave out --verify")
     data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet, verify, retell=True)
 
-    facts = describe(data)
+    facts = describe(data) | _chosen(data)
     if json:
         print_json(facts)
     else:
         print_table(graph, (), _rows(facts))
+
+
+def _chosen(graph: Graph) -> dict[str, Any]:
+    """Return what the defaults would choose for a graph, and why; what would take long is left out."""
+    import torch
+
+    from nodewise.encoders.features import Features
+    from nodewise.encoders.preparation import FeatureSettings, suited
+    from nodewise.encoders.teleport import choose_teleport
+    from nodewise.views.topology import Topology
+
+    if graph.num_nodes > _MOST_CHOSEN or graph.structural or not graph.num_edges or not _finite(graph):
+        return {}
+    device, settings = torch.device("cpu"), FeatureSettings()
+    words = {
+        "tfidf": f"words: inverse document frequency to the power {settings.idf:g}, rows of length one",
+        "standard": "numbers: columns standardized, rows of length one",
+        "none": "as they are",
+    }
+    preparation = settings.fit(graph)
+    choice = choose_teleport(Features(graph, device, preparation), Topology.of(graph, device))
+    prepared = words["none"] if preparation is None else words[suited(graph)]
+    return {"features_prepared": prepared, "teleport": f"{choice.teleport:g}: {choice.reason}"}
+
+
+def _finite(graph: Graph) -> bool:
+    import numpy as np
+
+    features: Any = graph.features
+    return bool(np.isfinite(features if isinstance(features, np.ndarray) else features.data).all())
 
 
 def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape
+
 from nodewise.core.errors import InputError
 
 _EXCERPT = 60
@@ -47,3 +50,16 @@ def not_a_number(where: str, column: str, seen: object) -> InputError:
     return InputError(
         f"{where}: {excerpt(column)} holds {what} where a number is expected; correct or remove it", code="bad-number"
     )
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as lines of text, its columns aligned."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)) for row in (header, *rows))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as HTML, for a notebook."""
+    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in (header, *rows))
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

@@ -26,7 +26,11 @@ def load_dataset(
     Its files are looked for in `data_dir`, the folder NODEWISE_DATA and the user's cache, and their SHA-256 sums are
     verified.
     """
-    return DATASETS[name.strip().lower()](data_dir, progress)
+    known = name.strip().lower()
+    graph = DATASETS[known](data_dir, progress)
+    folder = {} if data_dir is None else {"data_dir": str(Path(data_dir).resolve())}
+    object.__setattr__(graph, "origin", {"graph": known, **folder})
+    return graph
 
 
 def cache_folder() -> Path:

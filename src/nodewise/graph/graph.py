@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,7 @@ class Graph:
         split: the train/val/test positions that came with the data, if any.
         name: what to call the graph in messages and tables.
         notes: in words, everything reading changed or assumed (duplicates merged, self-loops dropped, ...).
+        origin: where it was read from, as keywords that `nodewise.runs.source.GraphSource` understands.
     """
 
     indptr: npt.NDArray[np.int64]
@@ -66,6 +67,7 @@ class Graph:
     split: Split | None = None
     name: str = "graph"
     notes: tuple[str, ...] = ()
+    origin: Mapping[str, str | bool] | None = None
 
     def __post_init__(self) -> None:
         check_graph(self)

@@ -79,6 +79,7 @@ class Settings(LearnerSettings):
                 weighting=WeightSettings(temperature=1.0, form="clamped"),
             ),
             loss=LossSettings(score="dot", temperature=1.0),
-            training=TrainingSettings(steps=2000, batch_size=1000, learning_rate=0.001, patience=20, monitor_every=1),
+            # All 2000 epochs: the loss it would stop by rises from the first step, and step 0 would be what is kept.
+            training=TrainingSettings(steps=2000, batch_size=1000, learning_rate=0.001, patience=0),
             embedding=EmbeddingSettings(propagation=0),
         )

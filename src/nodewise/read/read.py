@@ -99,4 +99,14 @@ def read_graph(
     if labels is not None:
         nodes = edges.ids if feature_table is None else feature_table.ids
         label_table = read_labels(Path(labels), nodes, key_name=id_column, label_name=label_column)
-    return assemble(path, edges, feature_table, label_table)
+    graph = assemble(path, edges, feature_table, label_table)
+    paths = {"graph": path, "features": features, "labels": labels}
+    origin: dict[str, str | bool] = {
+        name: str(Path(each).resolve()) for name, each in paths.items() if each is not None
+    }
+    written: dict[str, str | bool | None] = {"delimiter": delimiter, "header": header, "source": source}
+    written |= {"target": target, "id_column": id_column, "label_column": label_column}
+    origin |= {name: each for name, each in written.items() if each is not None}
+    # Set, not replaced: that would compute structural features nobody may ask for.
+    object.__setattr__(graph, "origin", origin)
+    return graph

@@ -10,6 +10,7 @@ from typing import Any
 
 from nodewise.core.config import Unloaded
 from nodewise.core.errors import InputError
+from nodewise.core.messages import html_table, text_table
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
 from nodewise.evaluation.evaluate import METRICS, ORACLE, Report, Summary, evaluate_embeddings
@@ -90,18 +91,10 @@ class Evaluation:
             yield f"{100 * row.scores[metric].mean:.2f}" if metric in row.scores else "-"
 
     def __repr__(self) -> str:
-        header, rows = self.table()
-        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        lines = (
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (header, *rows)
-        )
-        return "\n".join((*lines, self.rows[-1].protocol))
+        return f"{text_table(*self.table())}\n{self.rows[-1].protocol}"
 
     def _repr_html_(self) -> str:
-        header, rows = self.table()
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        return f"<table><tr>{head}</tr>{body}</table><p>{escape(self.rows[-1].protocol)}</p>"
+        return f"{html_table(*self.table())}<p>{escape(self.rows[-1].protocol)}</p>"
 
 
 def score_rows(

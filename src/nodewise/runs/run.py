@@ -183,6 +183,8 @@ def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: G
         }
         if source is not None:
             facts["graph"]["source"] = source.record()
+        elif graph.origin is not None:
+            facts["graph"]["source"] = dict(graph.origin)
     folder.write_environment(**facts, embeddings={"nodes": nodes, "dimensions": dimensions})
     if graph is not None and graph.labels is not None:
         write_labels(graph, folder.labels)
