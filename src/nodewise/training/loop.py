@@ -70,12 +70,16 @@ def prepare(
     """Bring a graph to the device and build the untrained encoders and the strategy of every seed."""
     stacked = torch.tensor(seeds, dtype=torch.int64, device=device)
     encoder, features, topology = untrained(graph, settings, stacked)
+    team = team or Alone()
+    with torch.no_grad():  # machines that differ do not factorise to the same bits
+        for parameter in encoder.parameters():
+            parameter.copy_(team.agreed(parameter))
     _ = topology.longest_search  # made once, before lanes that do not wait for each other would both want it
     sampler = Sampler(strategy or settings.sampling)
     evidence, chosen = None, sampler.strategy
     if chosen.evidence == "consensus":
         evidence = consensus(features, topology, stacked, chosen.evidence_settings.clusterings)
-    return Learner(settings, stacked, topology, features, encoder, sampler, evidence, team or Alone())
+    return Learner(settings, stacked, topology, features, encoder, sampler, evidence, team)
 
 
 def train(learner: Learner, callbacks: Callbacks | None = None) -> int:
