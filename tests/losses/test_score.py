@@ -43,3 +43,13 @@ def test_equal_and_zero_vectors_stay_finite(score: str) -> None:
         found.sum().backward()
         assert torch.isfinite(found).all()
         assert torch.isfinite(points.grad).all()
+
+
+@pytest.mark.parametrize("score", ["cosine", "centred", "standardised"])
+def test_a_vector_without_length_has_no_gradient(score: str) -> None:
+    points = torch.randn(1, 5, 4, generator=torch.Generator().manual_seed(1))
+    points[0, 2] = 1e-11 if score == "cosine" else points[0, [0, 1, 3, 4]].mean(0)
+    points.requires_grad_()
+    (scorable(points, score) * torch.arange(20.0).view(1, 5, 4)).sum().backward()
+    assert points.grad is not None
+    assert points.grad.abs().max() < 1e3

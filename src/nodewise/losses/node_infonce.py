@@ -27,6 +27,9 @@ from nodewise.core.config import check_ranges
 from nodewise.sampling.pairs import PairSets
 
 
+_SHORTEST = 1e-8
+
+
 def node_infonce(
     query: Tensor,
     key: Tensor,
@@ -73,7 +76,8 @@ def scorable(embeddings: Tensor, score: str) -> Tensor:
         embeddings = embeddings - embeddings.mean(-2, keepdim=True)
     if score == "standardised":
         embeddings = embeddings * (embeddings.square().mean(-2, keepdim=True) + 1e-8).rsqrt()
-    return normalize(embeddings, dim=-1)
+    # A vector of nearly no length has no direction to learn from, and its gradient would drown all others.
+    return torch.where(embeddings.norm(dim=-1, keepdim=True) > _SHORTEST, normalize(embeddings, dim=-1), 0)
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class LossSettings:
     """How pairs are scored.
 
     Attributes:
-        score: what the dot product f is taken of; see `score.py`. `dot` is the paper's.
+        score: what the dot product f is taken of; see `scorable`. `dot` is the paper's.
         temperature: τ of Eq. 3.
         positives: `pair`, the query's own second view, or `set`, all of S_i+ in the batch.
     """
