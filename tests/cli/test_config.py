@@ -30,9 +30,9 @@ def _without_null(value: Any) -> Any:
 
 
 def test_a_change_shows_and_nothing_else_changes(nodewise: Nodewise) -> None:
-    before, after = nodewise("config").out, nodewise("config", "--set", "sampling.dpp=false").out
+    before, after = nodewise("config").out, nodewise("config", "--set", "sampling.dpp=true").out
     changed = [line for line in after.splitlines() if line not in before.splitlines()]
-    assert changed == ["dpp = false"]
+    assert changed == ["dpp = true"]
 
 
 def test_a_preset_is_a_start(nodewise: Nodewise) -> None:

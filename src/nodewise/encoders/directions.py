@@ -68,5 +68,5 @@ def _principal(columns: Tensor) -> tuple[Tensor, Tensor]:
     """
     wide = columns.double()
     values, turned = torch.linalg.eigh((wide.T @ wide).cpu())
-    kept = values.flip(0) > 1e-10 * values[-1]
+    kept = values.flip(0) > 1e-10 * values[-1:].sum()  # of no columns there is no largest
     return tuple(part.to(columns.device, torch.float32) for part in (values.flip(0)[kept], turned.flip(1)[:, kept]))

@@ -9,7 +9,8 @@ of the features and ask how well the other half, smoothed with teleport a, predi
 4. ridge regression on half of the nodes, R² on the others, at the best of some strengths; the mean over some splits.
 
 The score says when edges mislead; it is too flat, and too fond of a node's own words, to find the best among teleports
-that all do well. So a = 0.2, which does well wherever neighbors help, is kept unless another one is clearly better.
+that all do well. So a = 0.2, which does well wherever neighbors help, is kept unless another one is clearly better, and
+where columns say next to nothing of each other at any teleport.
 
 Singular directions are computed from a part of the nodes of a large graph, and fewer of them.
 """
@@ -30,6 +31,7 @@ from nodewise.views.topology import Topology
 
 USUAL = 0.2
 CLEARLY = 0.95
+NOTHING = 0.01
 GRID = (0.1, 0.2, 0.5, 1.0)
 _HALVINGS = 3
 _TOPICS, _DIRECTIONS = 32, 128
@@ -53,6 +55,8 @@ class Choice:
             return "too few features or nodes to choose by"
         usual, best = self.scores[USUAL], max(self.scores.values())
         said = f"neighbors predict hidden features with R² {usual:.3f} at {USUAL:g}"
+        if best < NOTHING:
+            return f"features predict nothing of each other (R² at most {best:.3f})"
         if self.teleport == USUAL:
             return f"{said}, no teleport clearly better ({best:.3f})"
         return f"{said}, clearly less than {best:.3f} at {self.teleport:g}"
@@ -70,13 +74,16 @@ def choose_teleport(features: Features, topology: Topology) -> Choice:
         half = rng.uniform(rng.fold(key, 0), torch.arange(columns, device=features.device)) < 0.5
         _, known = leading_directions(features, min(_DIRECTIONS, _MOST_ENTRIES // rows), columns=half)
         _, hidden = leading_directions(features, _TOPICS, spare=2 * _TOPICS, columns=~half, centered=True)
+        if not known.shape[1] or not hidden.shape[1]:  # one half has nothing but zeros
+            return Choice(USUAL, {})
         hidden = hidden / hidden.std(0).clamp(min=1e-12)
         fitted = rng.uniform(rng.fold(key, 1), torch.arange(rows, device=features.device)) < 0.5
         for teleport in GRID:
             seen = known if teleport == 1 else smooth(adjacency, known, _STEPS, teleport)
             scores[teleport] += _explained(normalize(seen, dim=-1), hidden, fitted) / _HALVINGS
     best = max(scores, key=lambda teleport: scores[teleport])
-    return Choice(USUAL if scores[USUAL] >= CLEARLY * scores[best] else best, scores)
+    kept = scores[best] < NOTHING or scores[USUAL] >= CLEARLY * scores[best]
+    return Choice(USUAL if kept else best, scores)
 
 
 def _explained(seen: Tensor, wanted: Tensor, fitted: Tensor) -> float:

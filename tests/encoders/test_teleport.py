@@ -1,0 +1,80 @@
+"""The teleport follows what the edges of a planted graph are worth, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nodewise.datasets.planted import block_model
+from nodewise.encoders.features import Features
+from nodewise.encoders.preparation import FeatureSettings
+from nodewise.encoders.teleport import GRID, USUAL, Choice, choose_teleport
+from nodewise.graph.graph import Graph
+from nodewise.views.topology import Topology
+
+CLASSES = 6
+
+
+def choice(graph: Graph) -> Choice:
+    return choose_teleport(Features(graph, preparation=FeatureSettings().fit(graph)), Topology.of(graph))
+
+
+def planted(homophily: float, *, dense: bool = False) -> Graph:
+    """Classes have words of their own; `homophily` of 1 / CLASSES is edges that know nothing of them."""
+    return block_model(
+        600,
+        num_classes=CLASSES,
+        num_features=90,
+        homophily=homophily,
+        average_degree=8,
+        words_per_node=15,
+        noise=0.3,
+        dense=dense,
+        seed=2,
+    )
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_neighbors_that_are_about_the_same_keep_the_usual_one(dense: bool) -> None:
+    found = choice(planted(0.7, dense=dense))
+    assert found.teleport == USUAL
+    assert tuple(found.scores) == GRID
+    assert found.scores[USUAL] > 1.1 * found.scores[1.0], "neighbors know more than the node alone"
+    assert "no teleport clearly better" in found.reason
+
+
+def test_edges_at_random_leave_a_node_to_itself() -> None:
+    found = choice(planted(1 / CLASSES))
+    assert found.teleport == 1.0
+    assert found.scores[1.0] == max(found.scores.values())
+    assert "clearly less than" in found.reason
+
+
+def test_labels_ids_and_the_order_of_calls_do_not_matter() -> None:
+    graph = planted(0.7)
+    ends = np.repeat(np.arange(graph.num_nodes), graph.degrees), graph.indices
+    bare = Graph.from_edges(*ends, num_nodes=graph.num_nodes, features=graph.features)
+    assert choice(bare) == choice(graph)
+
+
+@pytest.mark.parametrize(("nodes", "columns"), [(600, 7), (19, 90)])
+def test_of_too_few_features_or_nodes_nothing_is_asked(nodes: int, columns: int) -> None:
+    generator, ends = np.random.default_rng(0), np.arange(nodes)
+    found = choice(Graph.from_edges(ends, (ends + 1) % nodes, features=generator.random((nodes, columns))))
+    assert found == Choice(USUAL, {})
+    assert "too few" in found.reason
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_features_that_predict_nothing_keep_the_usual_one(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    sources, targets = generator.integers(0, 300, (2, 1200))
+    found = choice(Graph.from_edges(sources, targets, num_nodes=300, features=generator.normal(size=(300, 30))))
+    assert found.teleport == USUAL
+    assert "predict nothing" in found.reason
+
+
+def test_a_single_column_that_is_not_zero_is_no_reason_to_stumble() -> None:
+    matrix, ends = np.zeros((50, 20)), np.arange(50)
+    matrix[:, 3] = 1 + ends % 2
+    assert choice(Graph.from_edges(ends, (ends + 1) % 50, features=matrix)).teleport == USUAL
