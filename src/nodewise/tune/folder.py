@@ -6,15 +6,16 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
-
-import numpy as np
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, TextIO
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write, json_object, read_bytes
 from nodewise.core.lock import LOCK, FolderLock
-from nodewise.methods.settings import Settings
+
+if TYPE_CHECKING:
+    from nodewise.methods.settings import Settings
 
 CHOSEN_BY = {
     "validation": "validation accuracy (mvgrl probe)",
@@ -66,8 +67,6 @@ def _earlier(folder: Path, identity: dict[str, Any]) -> bool:
 
 def write_best(folder: Path, variant: str, graph: str, objective: str) -> dict[str, Any] | None:
     """Write a variant's best confirmed settings, and above them what chose them; None if none is confirmed yet."""
-    from nodewise.core.config import to_toml
-
     tried, confirmed = _lines(folder, "trials", variant), _lines(folder, "confirmed", variant)
     if not (ranked := ranking(confirmed, variant)):
         return None
@@ -80,7 +79,7 @@ def write_best(folder: Path, variant: str, graph: str, objective: str) -> dict[s
         "# Labels of test nodes were never read.\n"
     )
     with atomic_write(path) as temporary:
-        temporary.write_text(header + to_toml(settings), encoding="utf-8")
+        temporary.write_text(header + config.to_toml(settings), encoding="utf-8")
     return {"file": str(path), "score": score, "trials": len(tried), "confirmed": len(confirmed)}
 
 
@@ -149,6 +148,8 @@ def _is_outcome(outcome: dict[str, Any]) -> bool:
 
 def ranking(lines: list[dict[str, Any]], variant: str) -> list[tuple[float, Settings]]:
     """Return every setting a variant tried with its mean score over the tuning seeds, best first."""
+    from nodewise.methods.settings import Settings  # takes a second, which `nodewise --help` need not wait
+
     ranked = []
     for line in lines:
         if line["variant"] != variant:
@@ -156,5 +157,5 @@ def ranking(lines: list[dict[str, Any]], variant: str) -> list[tuple[float, Sett
         base = config.from_mapping(Settings, line["settings"], "the search log")
         for outcome in line["outcomes"]:
             chosen = config.override(base, [f"{key}={json.dumps(outcome[key])}" for key in _LOOKED_AT])
-            ranked.append((float(np.mean(outcome["scores"])), chosen))
+            ranked.append((fmean(outcome["scores"]), chosen))
     return sorted(ranked, key=lambda pair: -pair[0])
