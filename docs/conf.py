@@ -9,7 +9,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 import pictures  # noqa: E402
 
 import nodewise  # noqa: E402
-from nodewise.methods.catalogue import METHODS  # noqa: E402
+from nodewise.methods.estimator import METHODS  # noqa: E402
 
 project = "nodewise"
 author = "The nodewise developers"
@@ -37,11 +37,11 @@ nitpicky = False
 
 def _methods_table() -> str:
     lines = ["| name | method | uses | new nodes | Cora | Citeseer | Pubmed | cost | from |", "|" + "---|" * 9]
-    for card in METHODS.values():
-        found = [card.accuracy.get(name) for name in ("cora", "citeseer", "pubmed")]
+    for each in map(METHODS.__getitem__, METHODS):
+        found = [each.measured().get(name) for name in ("cora", "citeseer", "pubmed")]
         scores = " | ".join(f"{one['mean']:.1f} (n={one['n']})" if one else "–" for one in found)
-        new = "yes" if card.inductive else "no"
-        lines.append(f"| `{card.name}` | {card.title} | {card.uses} | {new} | {scores} | {card.cost} | {card.paper} |")
+        new = "yes" if each.inductive else "no"
+        lines.append(f"| `{each.name}` | {each.title} | {each.uses} | {new} | {scores} | {each.cost} | {each.paper} |")
     return "\n".join(lines) + "\n"
 
 
