@@ -7,11 +7,11 @@ import pytest
 from tests.planetoid_bytes import small_set
 
 from nodewise.core.errors import InputError
-from nodewise.datasets import planetoid, planetoid_files
-from nodewise.datasets import registry as datasets
+from nodewise.datasets import citations, planetoid, planetoid_files
 from nodewise.datasets.planetoid_files import file_names
-from nodewise.datasets.registry import DATASETS, cache_folder, load_dataset
+from nodewise.datasets.registry import cache_folder, load_dataset
 
+PLANETOID = ("cora", "citeseer", "pubmed")
 Fetched = list[tuple[str, Path]]
 
 
@@ -31,7 +31,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> Fetched:
         calls.append((name, folder))
         write_small_set(name, folder, monkeypatch)
 
-    monkeypatch.setattr(datasets, "fetch_files", fetch)
+    monkeypatch.setattr(citations, "fetch_files", fetch)
     return calls
 
 
@@ -124,7 +124,7 @@ def test_a_checksum_mismatch_is_an_error(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_originals_load_from_their_folder(planetoid_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planetoid, "NUM_VALIDATION", 500)
-    assert [load_dataset(name, planetoid_dir).num_edges for name in DATASETS] == [5278, 4552, 44324]
+    assert [load_dataset(name, planetoid_dir).num_edges for name in PLANETOID] == [5278, 4552, 44324]
 
 
 def test_an_altered_original_is_refused(planetoid_dir: Path, tmp_path: Path) -> None:

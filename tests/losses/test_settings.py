@@ -15,4 +15,4 @@ def test_any_temperature_above_zero_is_allowed() -> None:
 
 
 def test_the_defaults_are_those_of_the_documentation() -> None:
-    assert LossSettings() == LossSettings(score="standardised", temperature=0.5, positives="pair")
+    assert LossSettings() == LossSettings(score="cosine", temperature=0.5, positives="pair")

@@ -21,6 +21,7 @@ SMALL = config.override(
     Settings(),
     [
         "encoder.dimension=8",
+        "sampling.dpp=true",
         "training.steps=2",
         "training.batch_size=40",
         "sampling.class_collision.clusterings=2",

@@ -21,8 +21,8 @@ from nodewise.reproduce.grid import Grid, Job
 from nodewise.reproduce.provenance import Ledger, Row, key_of
 from nodewise.reproduce.setup import Task
 
-TASKS = [Task("accuracy", name, "citeseer", "nodewise", settings) for name, settings in
-         list(ablation.variants(SMALL, SMALL).items())[:2]]  # fmt: skip
+VARIANTS = ablation.variants(SMALL, SMALL)
+TASKS = [Task("accuracy", name, "citeseer", "nodewise", VARIANTS[name]) for name in ("full", "with α")]
 
 
 def small_grid(folder: Path, **options: object) -> Grid:

@@ -21,7 +21,7 @@ def test_an_experiment_is_run_once_and_shared_with_others(tmp_path: Path) -> Non
     runner, setup = Runner(tmp_path / "out", load, CPU, stack=2, say=said.append), small_setup(tmp_path)
     first = runner.run(EXPERIMENTS["ablation"], setup)
     assert (first.missing, first.failures) == (0, [])
-    assert len(first.rows) == 2 * (7 + 6)
+    assert len(first.rows) == 2 * (9 + 7)
     folder = tmp_path / "out" / "ablation"
     names = {path.name for path in folder.iterdir()}
     assert names == {"rows.csv", "ablation.md", "ablation.tex", "ablation.png", "ablation.svg"}
@@ -33,8 +33,8 @@ def test_an_experiment_is_run_once_and_shared_with_others(tmp_path: Path) -> Non
     again = runner.run(EXPERIMENTS["table2"], own)
     assert (again.missing, len(again.rows)) == (0, 2 * (3 + 2))
     assert said == [
-        "ablation: 0 of 26 cells are there; 26 to run",
-        "ablation: 26 of 26 cells are there; 0 to run",
+        "ablation: 0 of 32 cells are there; 32 to run",
+        "ablation: 32 of 32 cells are there; 0 to run",
         "table2: 10 of 10 cells are there, 10 of them measured by another experiment; 0 to run",
     ]
 

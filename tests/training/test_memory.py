@@ -53,7 +53,7 @@ def test_where_no_batch_helps_the_dimension_may(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_gpu_that_runs_out_of_memory_suggests_the_batch() -> None:
     words = r"^the GPU ran out of memory at training\.batch_size=500; try --set training\.batch_size=250$"
-    with pytest.raises(NodewiseError, match=words), out_of_memory_in_words(settings()):
+    with pytest.raises(NodewiseError, match=words), out_of_memory_in_words(settings("training.batch_size=500")):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 
 

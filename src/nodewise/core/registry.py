@@ -96,7 +96,7 @@ class Registry(Mapping[str, T]):
         if name in self._found:
             return self._found[name]
         raise InputError(
-            f"unknown {self.kind} {name!r}{did_you_mean(name, self._found)}",
+            f"unknown {self.kind} {name[:60]!r}{did_you_mean(name, self._found)}",
             code=f"unknown-{self.kind.replace(' ', '-')}",
         )
 

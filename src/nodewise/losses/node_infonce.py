@@ -26,7 +26,6 @@ from torch.nn.functional import normalize, softplus
 from nodewise.core.config import check_ranges
 from nodewise.sampling.pairs import PairSets
 
-
 _SHORTEST = 1e-8
 
 

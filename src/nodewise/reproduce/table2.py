@@ -47,7 +47,7 @@ def plan(setup: Setup) -> list[Task]:
     for dataset in setup.datasets:
         full = setup.ours(dataset)
         own = variants(full, full)
-        settings = {RANDOM: own[RANDOM], PLAIN: own["without all"], OURS: own["full"]}
+        settings = {RANDOM: own[RANDOM], PLAIN: own["without all"], OURS: full}
         for name in rows():
             if not setup.wants(name) or name in absent():
                 continue

@@ -7,6 +7,7 @@ to nothing.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -53,7 +54,7 @@ class Space:
         drawn.append(f"encoder.kind={encoder!r}")
         keys = self.common | self.encoders[encoder] | (self.sampler if variant == "full" else {})
         for place, (name, values) in enumerate(keys.items(), start=1):
-            drawn.append(f"{name}={one_of(values, place)!r}")
+            drawn.append(f"{name}={json.dumps(one_of(values, place))}")
         return config.override(Settings(), [*drawn, f"training.steps={self.steps}", "training.patience=0"])
 
 
@@ -90,6 +91,7 @@ WIDE = Space(
         "sampling.class_collision.clusterings": (20, 40),
         "sampling.diversity.kernel": ("gaussian", "gaussian", "linear"),
         "sampling.weighting.temperature": (0.25, 0.5, 1.0, 2.0),
+        "sampling.dpp": (False, True),
     },
     steps=320,
 )
@@ -116,6 +118,7 @@ NARROW = Space(
         "sampling.class_collision.clusterings": (20, 40),
         "sampling.diversity.kernel": ("gaussian", "linear"),
         "sampling.weighting.temperature": (1.0, 2.0),
+        "sampling.dpp": (False, True),
     },
     steps=320,
 )
