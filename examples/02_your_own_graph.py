@@ -5,9 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nodewise import NodeEmbedder, read_graph
-from nodewise.core import config
-from nodewise.methods.settings import Settings
+import nodewise as nw
 
 
 def write_files(folder: Path, people: int) -> None:
@@ -29,17 +27,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_files(folder, people=120)
-        graph = read_graph(folder / "edges.csv", features=folder / "people.csv")
+        graph = nw.read_graph(folder / "edges.csv", features=folder / "people.csv")
         print(graph)
 
-        settings = config.override(Settings(), ["training.steps=20", "encoder.dimension=64"])
-        model = NodeEmbedder(settings).fit(graph)
-        model.save(folder / "run")
-        print("most like person_3:", [person for person, _ in model.neighbors("person_3", k=5)])
+        run = nw.NodeEmbedder(steps=20, dimension=64).fit(graph).save(folder / "run", graph)
+        print("most like person_3:", [person for person, _ in run.neighbors("person_3", k=5)])
 
         write_files(folder, people=150)  # thirty newcomers
-        later = read_graph(folder / "edges.csv", features=folder / "people.csv")
-        vectors = NodeEmbedder.load(folder / "run").transform(later)
+        later = nw.read_graph(folder / "edges.csv", features=folder / "people.csv")
+        vectors = nw.Run(folder / "run").transform(later)
         print("most like the newcomer person_149:", [person for person, _ in vectors.neighbors("person_149", 5)])
 
 
