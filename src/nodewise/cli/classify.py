@@ -7,27 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nodewise.cli.common import (
-    EDGES,
-    TABLES,
-    Config,
-    DataDir,
-    Device,
-    EdgeColumns,
-    Features,
-    Json,
-    Labels,
-    Quiet,
-    Seed,
-    Set,
-    TableColumns,
-    Threads,
-    examples,
-    load_settings,
-    print_json,
-    print_line,
-    use_threads,
-)
+from nodewise.cli import common as cli
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.runs.outputs import check_file
@@ -48,7 +28,7 @@ Method = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples(
+    tries = cli.examples(
         "classify runs/mine --labels labels.csv -o guesses.csv",
         "classify edges.csv --features nodes.csv --labels labels.csv --method gcn -o guesses.csv",
         "classify citeseer --method gat -o guesses.parquet",
@@ -59,19 +39,19 @@ def register(app: typer.Typer) -> None:
 def classify(
     run_or_graph: RunOrGraph,
     output: Output,
-    labels: Labels = None,
+    labels: cli.Labels = None,
     method: Method = None,
-    features: Features = None,
-    config: Config = None,
-    set: Set = None,
-    seed: Seed = 0,
-    device: Device = "auto",
-    threads: Threads = None,
-    edges: EdgeColumns = EDGES,
-    tables: TableColumns = TABLES,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    features: cli.Features = None,
+    config: cli.Config = None,
+    set: cli.Set = None,
+    seed: cli.Seed = 0,
+    device: cli.Device = "auto",
+    threads: cli.Threads = None,
+    edges: cli.EdgeColumns = cli.EDGES,
+    tables: cli.TableColumns = cli.TABLES,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Label the unlabelled nodes, by a run or a method.
 
@@ -94,10 +74,12 @@ def classify(
     from nodewise.methods.estimator import METHODS
     from nodewise.runs.classify import label
 
-    use_threads(threads)
+    cli.use_threads(threads)
     place = GraphSource(run_or_graph, features, labels, data_dir, edges, tables)
     estimator = METHODS.find(method, with_labels=True)
-    settings = load_settings(config, None, set, estimator=estimator, dataset=run_or_graph if place.is_data_set else "")
+    settings = cli.load_settings(
+        config, None, set, estimator=estimator, dataset=run_or_graph if place.is_data_set else ""
+    )
     model = estimator(settings=settings, seed=seed, device=device)
     graph = load_graph(place, quiet)
     found = label(graph, model, seed=seed, quiet=quiet)
@@ -106,21 +88,23 @@ def classify(
     train, val, test = (len(part) for part in (found.split.train, found.split.val, found.split.test))
     if json:
         counts = {"labelled": train, "validated": val, "classified": len(predictions), "classes": predictions.counts()}
-        print_json({"labels": str(output), "method": method, **counts, "test_accuracy": found.accuracy})
+        cli.print_json({"labels": str(output), "method": method, **counts, "test_accuracy": found.accuracy})
         return
     held = f" and validated on {val:,}" if val else ""
-    print_line(f"{len(predictions):,} labels, learnt by {method} from {train:,} labelled nodes{held}, are in {output}")
+    cli.print_line(
+        f"{len(predictions):,} labels, learnt by {method} from {train:,} labelled nodes{held}, are in {output}"
+    )
     if found.accuracy is not None:
-        print_line(f"{100 * found.accuracy:.1f}% of the {test:,} test nodes, whose labels were hidden, are right")
+        cli.print_line(f"{100 * found.accuracy:.1f}% of the {test:,} test nodes, whose labels were hidden, are right")
 
 
-def _by_vectors(run: Path, output: Path, labels: Path | None, tables: TableColumns, json: bool) -> None:
+def _by_vectors(run: Path, output: Path, labels: Path | None, tables: cli.TableColumns, json: bool) -> None:
     from nodewise.runs.classify import classify_run
 
     found = classify_run(run, labels, tables)
     found.write(output)
     if json:
         counts = {"labelled": found.learnt_from, "classified": len(found), "classes": found.counts()}
-        print_json({"labels": str(output), **counts})
+        cli.print_json({"labels": str(output), **counts})
     else:
-        print_line(f"{len(found):,} labels, learnt from {found.learnt_from:,} labelled nodes, are in {output}")
+        cli.print_line(f"{len(found):,} labels, learnt from {found.learnt_from:,} labelled nodes, are in {output}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nodewise.cli.common import Config, DataDir, Json, Preset, Quiet, Set, examples, load_settings, print_json
+from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
 from nodewise.core.terminal import say
 
@@ -16,17 +16,17 @@ Init = Annotated[Path | None, typer.Option("--init", metavar="FILE", help="Write
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples("config", "config --preset paper --init mine.toml"))(config)
+    app.command(epilog=cli.examples("config", "config --preset paper --init mine.toml"))(config)
 
 
 def config(
     init: Init = None,
-    config: Config = None,
-    preset: Preset = None,
-    set: Set = None,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    config: cli.Config = None,
+    preset: cli.Preset = None,
+    set: cli.Set = None,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Print all settings, or start a file of them.
 
@@ -35,7 +35,7 @@ def config(
     from nodewise.core.config import to_mapping, to_toml
     from nodewise.core.files import atomic_write
 
-    settings = load_settings(config, preset, set)
+    settings = cli.load_settings(config, preset, set)
     if init is not None:
         if init.exists():
             raise InputError(f"{init}: exists already; name a new file")
@@ -43,6 +43,6 @@ def config(
             temporary.write_text(to_toml(settings), encoding="utf-8")
         say(f"wrote {init}; use it with 'nodewise embed GRAPH --config {init} -o RUN'", quiet)
     elif json:
-        print_json(to_mapping(settings))
+        cli.print_json(to_mapping(settings))
     else:
         print(to_toml(settings), end="")

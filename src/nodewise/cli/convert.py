@@ -9,21 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodewise.cli.common import (
-    EDGES,
-    TABLES,
-    DataDir,
-    EdgeColumns,
-    Features,
-    GraphName,
-    Json,
-    Labels,
-    Quiet,
-    TableColumns,
-    examples,
-    print_json,
-    print_line,
-)
+from nodewise.cli import common as cli
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
@@ -45,7 +31,7 @@ _MOST_BYTES = 1 << 50
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples(
+    tries = cli.examples(
         "convert edges.parquet --features nodes.parquet -o graph.store",
         "convert edges.csv.gz -f nodes.npy -l labels.csv -o graph.store --memory 500MB",
     )
@@ -53,17 +39,17 @@ def register(app: typer.Typer) -> None:
 
 
 def convert(
-    graph: GraphName,
+    graph: cli.GraphName,
     output: Output,
-    features: Features = None,
-    labels: Labels = None,
+    features: cli.Features = None,
+    labels: cli.Labels = None,
     memory: Memory = "2GB",
     half: Half = False,
-    edges: EdgeColumns = EDGES,
-    tables: TableColumns = TABLES,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    edges: cli.EdgeColumns = cli.EDGES,
+    tables: cli.TableColumns = cli.TABLES,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Write a graph as a store, which stays on the disk.
 
@@ -88,9 +74,9 @@ def convert(
             say(note, quiet)
     facts = _facts(output, manifest)
     if json:
-        print_json(facts)
+        cli.print_json(facts)
     else:
-        print_line(
+        cli.print_line(
             f"{facts['nodes']:,} nodes and {facts['edges']:,} edges are in {output} ({facts['bytes'] / 1e6:,.1f} MB)"
         )
 

@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodewise.cli.common import (
-    DataDir,
-    Device,
-    Json,
-    Quiet,
-    Seed,
-    Set,
-    examples,
-    load_settings,
-    print_json,
-    print_line,
-)
+from nodewise.cli import common as cli
 from nodewise.cli.embed import summarise
 from nodewise.cli.evaluate import print_evaluation
 from nodewise.core.terminal import printable
@@ -41,17 +30,17 @@ And a page to look at it all, in any browser: {page}"""
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples("demo", "demo --output runs/quick --set training.steps=10"))(demo)
+    app.command(epilog=cli.examples("demo", "demo --output runs/quick --set training.steps=10"))(demo)
 
 
 def demo(
     output: Output = Path("runs/demo"),
-    seed: Seed = 0,
-    set: Set = None,
-    device: Device = "auto",
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    seed: cli.Seed = 0,
+    set: cli.Set = None,
+    device: cli.Device = "auto",
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Train on the bundled graph, evaluate, leave a run and a page.
 
@@ -62,7 +51,7 @@ def demo(
     from nodewise.runs.embed import EmbedPlan
     from nodewise.runs.embed import embed as leave_run
 
-    source, settings = GraphSource("citeseer", data_dir=data_dir), load_settings(None, None, set)
+    source, settings = GraphSource("citeseer", data_dir=data_dir), cli.load_settings(None, None, set)
     run = leave_run(NodeEmbedder(settings, seed=seed, device=device), source, output, EmbedPlan(quiet=quiet))
     if run is None:
         return
@@ -73,11 +62,11 @@ def demo(
     page = run.report(data_dir=data_dir, seed=seed, quiet=quiet).path
     if json:
         evaluations = {"evaluation": headline.to_dict(), "evaluation_sklearn": familiar.to_dict()}
-        print_json(summarise(run) | evaluations | {"report": str(page)})
+        cli.print_json(summarise(run) | evaluations | {"report": str(page)})
     else:
-        print_line(f"Learnt a vector for each of {len(run.embeddings):,} papers, without a single label.")
+        cli.print_line(f"Learnt a vector for each of {len(run.embeddings):,} papers, without a single label.")
         print_evaluation(headline)
-        print_line(f"accuracy by scikit-learn's logistic regression: {_accuracies(familiar)}")
+        cli.print_line(f"accuracy by scikit-learn's logistic regression: {_accuracies(familiar)}")
         print(_NEXT.format(run=printable(output), page=printable(page)))
 
 

@@ -7,29 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodewise.cli.common import (
-    EDGES,
-    TABLES,
-    Config,
-    DataDir,
-    Device,
-    EdgeColumns,
-    Features,
-    GraphName,
-    Json,
-    Labels,
-    Preset,
-    Quiet,
-    Seed,
-    Set,
-    TableColumns,
-    Threads,
-    examples,
-    load_settings,
-    print_json,
-    print_line,
-    use_threads,
-)
+from nodewise.cli import common as cli
 from nodewise.cli.groups import grouped
 from nodewise.runs.outputs import check_run
 from nodewise.runs.source import GraphSource
@@ -55,7 +33,7 @@ AnyMemory = Annotated[bool, typer.Option("--any-memory", help="Start even if the
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples(
+    tries = cli.examples(
         "embed citeseer -o runs/first",
         "embed edges.csv --features nodes.parquet -o runs/mine --seed 1",
         "embed citeseer -o runs/dgi --method dgi",
@@ -66,26 +44,26 @@ def register(app: typer.Typer) -> None:
 
 
 def embed(
-    graph: GraphName,
+    graph: cli.GraphName,
     output: Output,
-    features: Features = None,
-    labels: Labels = None,
+    features: cli.Features = None,
+    labels: cli.Labels = None,
     method: Method = "nodewise",
-    config: Config = None,
-    preset: Preset = None,
-    set: Set = None,
-    seed: Seed = 0,
-    device: Device = "auto",
-    threads: Threads = None,
+    config: cli.Config = None,
+    preset: cli.Preset = None,
+    set: cli.Set = None,
+    seed: cli.Seed = 0,
+    device: cli.Device = "auto",
+    threads: cli.Threads = None,
     resume: Resume = False,
     checkpoint_every: CheckpointEvery = 30.0,
     deterministic: Deterministic = False,
     any_memory: AnyMemory = False,
-    edges: EdgeColumns = EDGES,
-    tables: TableColumns = TABLES,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    edges: cli.EdgeColumns = cli.EDGES,
+    tables: cli.TableColumns = cli.TABLES,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Learn a vector for every node, without labels.
 
@@ -96,11 +74,11 @@ def embed(
     from nodewise.runs.embed import EmbedPlan
     from nodewise.runs.embed import embed as leave_run
 
-    use_threads(threads)
+    cli.use_threads(threads)
     check_run(output, graph, features, labels, config)
     source = GraphSource(graph, features, labels, data_dir, edges, tables)
     estimator = METHODS.find(method, with_labels=False)
-    settings = load_settings(config, preset, set, estimator=estimator, dataset=graph if source.is_data_set else "")
+    settings = cli.load_settings(config, preset, set, estimator=estimator, dataset=graph if source.is_data_set else "")
     if deterministic:
         from nodewise.training.device import be_deterministic
 
@@ -111,10 +89,10 @@ def embed(
         return
     summary = summarise(run)
     if json:
-        print_json(summary)
+        cli.print_json(summary)
     else:
         size = f"{summary['nodes']:,} vectors of {summary['dimensions']} numbers"
-        print_line(f"{size} are in {summary['embeddings']}")
+        cli.print_line(f"{size} are in {summary['embeddings']}")
 
 
 def summarise(run: Run) -> dict[str, Any]:

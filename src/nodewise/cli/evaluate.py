@@ -7,23 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nodewise.cli.common import (
-    EDGES,
-    MOST_SEED,
-    TABLES,
-    DataDir,
-    Device,
-    EdgeColumns,
-    Features,
-    Json,
-    Labels,
-    Quiet,
-    TableColumns,
-    examples,
-    print_json,
-    print_line,
-    print_table,
-)
+from nodewise.cli import common as cli
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.runs.source import GraphSource
@@ -53,12 +37,14 @@ Repeats = Annotated[
 Oracle = Annotated[
     bool, typer.Option("--oracle", help="Add the best test accuracy over probe steps: not a fair score.")
 ]
-SplitSeed = Annotated[int, typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help="Seed of probe and splits.")]
+SplitSeed = Annotated[
+    int, typer.Option("--seed", min=0, max=cli.MOST_SEED, metavar="S", help="Seed of probe and splits.")
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples(
+    tries = cli.examples(
         "evaluate runs/first",
         "evaluate runs/seed0 runs/seed1 runs/seed2 --probe sklearn --json",
         "evaluate vectors.parquet --labels labels.csv --split random:20x500x1000 --repeats 10",
@@ -68,20 +54,20 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     runs: RunNames,
-    labels: Labels = None,
+    labels: cli.Labels = None,
     probe: Probe = "mvgrl",
     split: SplitName = "public",
     repeats: Repeats = None,
     seed: SplitSeed = 0,
     oracle: Oracle = False,
     graph: GraphOption = None,
-    features: Features = None,
-    device: Device = "auto",
-    edges: EdgeColumns = EDGES,
-    tables: TableColumns = TABLES,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    features: cli.Features = None,
+    device: cli.Device = "auto",
+    edges: cli.EdgeColumns = cli.EDGES,
+    tables: cli.TableColumns = cli.TABLES,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Score vectors: probe, neighbours, clusters, links.
 
@@ -108,7 +94,7 @@ def evaluate(
         quiet=quiet,
     )
     if json:
-        print_json(found.to_dict())
+        cli.print_json(found.to_dict())
     else:
         print_evaluation(found)
 
@@ -117,8 +103,8 @@ def print_evaluation(found: Evaluation) -> None:
     """Print one row for each report, and how they were measured."""
     header, rows = found.table()
     last = found.rows[-1]
-    print_table(f"{last.dataset or 'scores'}, in percent", header, rows)
-    print_line(last.protocol)
+    cli.print_table(f"{last.dataset or 'scores'}, in percent", header, rows)
+    cli.print_line(last.protocol)
     if "link_auc" in last.scores:
         print("link AUC: edges of the graph, which training saw, against as many pairs without an edge")
     if "oracle_accuracy" in last.scores:

@@ -9,21 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodewise.cli.common import (
-    EDGES,
-    TABLES,
-    DataDir,
-    EdgeColumns,
-    Features,
-    GraphName,
-    Json,
-    Labels,
-    Quiet,
-    TableColumns,
-    examples,
-    print_json,
-    print_table,
-)
+from nodewise.cli import common as cli
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.core.progress import duration
@@ -42,20 +28,20 @@ _ELSEWHERE = {"name", "notes", "embedding_bytes", "embedding_seconds"}
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples("inspect citeseer", "inspect edges.csv --features nodes.csv --labels labels.csv --json")
+    tries = cli.examples("inspect citeseer", "inspect edges.csv --features nodes.csv --labels labels.csv --json")
     app.command(epilog=tries)(grouped(inspect))
 
 
 def inspect(
-    graph: GraphName,
-    features: Features = None,
-    labels: Labels = None,
-    edges: EdgeColumns = EDGES,
-    tables: TableColumns = TABLES,
-    data_dir: DataDir = None,
+    graph: cli.GraphName,
+    features: cli.Features = None,
+    labels: cli.Labels = None,
+    edges: cli.EdgeColumns = cli.EDGES,
+    tables: cli.TableColumns = cli.TABLES,
+    data_dir: cli.DataDir = None,
     verify: Verify = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Say what was understood of a graph.
 
@@ -71,9 +57,9 @@ def inspect(
 
     facts = describe(data) | _chosen(data)
     if json:
-        print_json(facts)
+        cli.print_json(facts)
     else:
-        print_table(graph, (), _rows(facts))
+        cli.print_table(graph, (), _rows(facts))
 
 
 def _chosen(graph: Graph) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The command `nodewise`: its commands, and how every outcome becomes an exit code.
 
-0: done. 2: something the user gave cannot be used. 1: our fault. 130: interrupted (SIGINT); 143 and 129 likewise by
+0: done. 2: something the user gave cannot be used. 1: an internal error. 130: interrupted (SIGINT); 143 and 129 likewise by
 SIGTERM and SIGHUP. An error is one line on stderr that ends in its code, such as [missing-file]; NODEWISE_DEBUG=1 shows
 the traceback as well. Nothing heavy is imported before a command runs.
 """
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done.exit_code
     except Interrupted as stop:
         again = shlex.join(["nodewise", *given, *(() if "--resume" in given else ("--resume",))])
-        return _fail(f"{stop}; go on with: {again}", exit_code(stop))
+        return _fail(f"{stop}; resume with: {again}", exit_code(stop))
     except KeyboardInterrupt as stop:
         return _fail(str(stop) or "interrupted", exit_code(stop))
     except typer.Abort:
@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             message = "not enough memory to start: a library could not be loaded; raise the limit (ulimit -v)"
             return _fail(message, 1, "too-little-memory")
         what = f"{type(error).__name__}: {error}"
-        return _fail(f"our fault, please report it: {what} (NODEWISE_DEBUG=1 shows the traceback)", 1, "bug")
+        return _fail(f"internal error, please report it: {what} (NODEWISE_DEBUG=1 shows the traceback)", 1, "bug")
     return 0
 
 

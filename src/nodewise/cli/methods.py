@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nodewise.cli.common import DataDir, Json, Quiet, examples, print_json, print_table
+from nodewise.cli import common as cli
 
 if TYPE_CHECKING:
     from nodewise.methods.estimator import Estimator
@@ -17,10 +17,12 @@ Details = Annotated[bool, typer.Option("--details", help="Paper and cost of each
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples("methods", "embed citeseer -o runs/dgi --method dgi"))(methods)
+    app.command(epilog=cli.examples("methods", "embed citeseer -o runs/dgi --method dgi"))(methods)
 
 
-def methods(details: Details = False, data_dir: DataDir = None, json: Json = False, quiet: Quiet = False) -> None:
+def methods(
+    details: Details = False, data_dir: cli.DataDir = None, json: cli.Json = False, quiet: cli.Quiet = False
+) -> None:
     """List the methods, what they use and what they give.
 
     X: features, A: edges, S: diffusion of the edges, Y: labels. Those without Y run with 'nodewise embed --method
@@ -31,7 +33,7 @@ def methods(details: Details = False, data_dir: DataDir = None, json: Json = Fal
     found = [METHODS[name] for name in METHODS.names()]
     if json:
         facts = ("name", "title", "paper", "uses", "inductive", "cost")
-        print_json(
+        cli.print_json(
             [
                 {fact: getattr(each, fact) for fact in facts}
                 | {"needs_labels": each.needs_labels(), "accuracy": each.measured()}
@@ -46,7 +48,7 @@ def methods(details: Details = False, data_dir: DataDir = None, json: Json = Fal
         + ((each.paper, each.cost) if details else ())
         for each in found
     ]
-    print_table("methods, and test accuracy we measured (public split; mean and number of seeds)", columns, rows)
+    cli.print_table("methods, and test accuracy we measured (public split; mean and number of seeds)", columns, rows)
 
 
 def _accuracy(method: type[Estimator], dataset: str) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nodewise.cli.common import DataDir, Json, Quiet, RunOrFile, examples, print_json, print_table
+from nodewise.cli import common as cli
 
 Node = Annotated[str, typer.Option("--node", "-n", metavar="ID", help="The node, by its own id.")]
 Number = Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many neighbours.")]
@@ -14,18 +14,18 @@ Number = Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many ne
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=examples("neighbors runs/first --node 17", "neighbors runs/mine --node paper_17 -k 5 --json"))(
-        neighbors
-    )
+    app.command(
+        epilog=cli.examples("neighbors runs/first --node 17", "neighbors runs/mine --node paper_17 -k 5 --json")
+    )(neighbors)
 
 
 def neighbors(
-    run: RunOrFile,
+    run: cli.RunOrFile,
     node: Node,
     k: Number = 10,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """List the nodes most similar to a node.
 
@@ -37,7 +37,7 @@ def neighbors(
     wanted = embeddings.ids.parse(node)
     found = embeddings.neighbors(wanted, k)
     if json:
-        print_json({"node": wanted, "neighbors": [{"id": other, "similarity": cosine} for other, cosine in found]})
+        cli.print_json({"node": wanted, "neighbors": [{"id": other, "similarity": cosine} for other, cosine in found]})
     else:
         rows = [(str(other), f"{cosine:.4f}") for other, cosine in found]
-        print_table(f"nearest to {node}", ("id", "cosine"), rows)
+        cli.print_table(f"nearest to {node}", ("id", "cosine"), rows)

@@ -7,22 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nodewise.cli.common import (
-    EDGES,
-    MOST_SEED,
-    TABLES,
-    DataDir,
-    EdgeColumns,
-    Features,
-    Json,
-    Labels,
-    Quiet,
-    RunName,
-    TableColumns,
-    examples,
-    print_json,
-    print_line,
-)
+from nodewise.cli import common as cli
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.runs.source import GraphSource
@@ -41,13 +26,13 @@ GraphOption = Annotated[
     str | None, typer.Option("--graph", metavar="GRAPH", help="The graph, where the run cannot find it.")
 ]
 ReportSeed = Annotated[
-    int, typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help="Seed of map, clusters and probe.")
+    int, typer.Option("--seed", min=0, max=cli.MOST_SEED, metavar="S", help="Seed of map, clusters and probe.")
 ]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples(
+    tries = cli.examples(
         "report runs/first",
         "report runs/mine --attributes people.csv --labels labels.csv",
         "report runs/large --projection pca -o large.html",
@@ -56,19 +41,19 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    run: RunName,
+    run: cli.RunName,
     output: Output = None,
-    labels: Labels = None,
+    labels: cli.Labels = None,
     attributes: Attributes = None,
     projection: ProjectionName = "auto",
     graph: GraphOption = None,
-    features: Features = None,
+    features: cli.Features = None,
     seed: ReportSeed = 0,
-    edges: EdgeColumns = EDGES,
-    tables: TableColumns = TABLES,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    edges: cli.EdgeColumns = cli.EDGES,
+    tables: cli.TableColumns = cli.TABLES,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Make an offline, interactive page of a run.
 
@@ -93,6 +78,6 @@ def report(
         quiet=quiet,
     ).path
     if json:
-        print_json({"report": str(page), "bytes": page.stat().st_size})
+        cli.print_json({"report": str(page), "bytes": page.stat().st_size})
     else:
-        print_line(f"the page is {page}; open it in a browser")
+        cli.print_line(f"the page is {page}; open it in a browser")

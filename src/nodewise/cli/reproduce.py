@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nodewise.cli.common import DataDir, Device, Json, Quiet, Threads, examples, print_json, use_threads
+from nodewise.cli import common as cli
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError, NodewiseError, did_you_mean
 from nodewise.core.progress import for_terminal
@@ -81,7 +81,7 @@ WANTED, MEANS = Wanted(), Means()
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples(
+    tries = cli.examples(
         "reproduce all --quick -o quick",
         "reproduce ablation --datasets citeseer --runs 3 -o results/mine",
         "reproduce table2 --methods nodewise,dgi --workers 2 -o results/mine",
@@ -94,11 +94,11 @@ def reproduce(
     output: Output,
     wanted: Wanted = WANTED,
     means: Means = MEANS,
-    device: Device = "auto",
-    threads: Threads = None,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    device: cli.Device = "auto",
+    threads: cli.Threads = None,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Run an experiment of the paper; write and print its tables.
 
@@ -113,7 +113,7 @@ def reproduce(
     """
     if experiment not in NAMES:
         raise InputError(f"unknown experiment {experiment!r}{did_you_mean(experiment, NAMES)}")
-    use_threads(threads)
+    cli.use_threads(threads)
     runner, setup = _prepare(output, wanted, means, device, data_dir, quiet)
     from nodewise.reproduce.experiments import EXPERIMENTS
     from nodewise.reproduce.paper_values import OURS
@@ -136,7 +136,7 @@ def reproduce(
         shown, rows[name] = outcomes[name].markdown, outcomes[name].rows
     checked = runner.check_claims(setup)
     if json:
-        print_json(rows if experiment == "all" else rows.get(experiment, []))
+        cli.print_json(rows if experiment == "all" else rows.get(experiment, []))
     else:
         print(checked if experiment == "all" else shown, end="")
     say(f"tables and pictures are in {output}", quiet)

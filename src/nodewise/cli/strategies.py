@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from nodewise.cli.common import DataDir, Json, Quiet, examples, first_line, print_json, print_table
+from nodewise.cli import common as cli
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples(
+    tries = cli.examples(
         "strategies",
         "embed citeseer -o runs/hard --set sampling.strategy=hard",
         "reproduce strategies --quick --methods all,mine:Middle -o quick",
@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=tries)(strategies)
 
 
-def strategies(data_dir: DataDir = None, json: Json = False, quiet: Quiet = False) -> None:
+def strategies(data_dir: cli.DataDir = None, json: cli.Json = False, quiet: cli.Quiet = False) -> None:
     """List the ways to choose negatives.
 
     Select one with --set sampling.strategy=NAME; a class of your own is named as module:Class, and its module lies in
@@ -25,8 +25,8 @@ def strategies(data_dir: DataDir = None, json: Json = False, quiet: Quiet = Fals
     """
     from nodewise.sampling.strategy import STRATEGIES
 
-    found = {name: first_line(STRATEGIES.get(name)) for name in STRATEGIES.names()}
+    found = {name: cli.first_line(STRATEGIES.get(name)) for name in STRATEGIES.names()}
     if json:
-        print_json([{"name": name, "summary": summary} for name, summary in found.items()])
+        cli.print_json([{"name": name, "summary": summary} for name, summary in found.items()])
     else:
-        print_table("strategies", ("name", "chooses"), found.items())
+        cli.print_table("strategies", ("name", "chooses"), found.items())

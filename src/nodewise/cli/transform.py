@@ -8,22 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nodewise.cli.common import (
-    EDGES,
-    TABLES,
-    DataDir,
-    Device,
-    EdgeColumns,
-    Features,
-    GraphName,
-    Json,
-    Quiet,
-    RunName,
-    TableColumns,
-    examples,
-    print_json,
-    print_line,
-)
+from nodewise.cli import common as cli
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
@@ -52,7 +37,7 @@ Shards = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples(
+    tries = cli.examples(
         "transform runs/mine tomorrow.csv --features tomorrow_nodes.parquet -o tomorrow.parquet",
         "transform runs/mine today.store --new -o new.parquet",
         "transform runs/mine graph.store --shards -o vectors  # add --new for new nodes only",
@@ -61,19 +46,19 @@ def register(app: typer.Typer) -> None:
 
 
 def transform(
-    run: RunName,
-    graph: GraphName,
+    run: cli.RunName,
+    graph: cli.GraphName,
     output: Output,
-    features: Features = None,
+    features: cli.Features = None,
     nodes: Nodes = None,
     new: New = False,
     shards: Shards = False,
-    device: Device = "auto",
-    edges: EdgeColumns = EDGES,
-    tables: TableColumns = TABLES,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    device: cli.Device = "auto",
+    edges: cli.EdgeColumns = cli.EDGES,
+    tables: cli.TableColumns = cli.TABLES,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Embed the nodes of a graph with a trained run's encoder.
 
@@ -122,13 +107,13 @@ def transform(
         embeddings.to_parquet(output)
         facts = dict(zip(("nodes", "dimensions"), embeddings.vectors.shape, strict=True))
     if json:
-        print_json({"embeddings": str(output), **facts})
+        cli.print_json({"embeddings": str(output), **facts})
     else:
         speed = f", {facts['nodes_per_second']:,.0f} nodes a second" if shards else ""
-        print_line(f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers are in {output}{speed}")
+        cli.print_line(f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers are in {output}{speed}")
 
 
-def _require_same_order(features: Path, tables: TableColumns, run: Run) -> None:
+def _require_same_order(features: Path, tables: cli.TableColumns, run: Run) -> None:
     from nodewise.read.feature_table import feature_names, require_same_order
 
     known = run.about.get("graph", {}).get("feature_names", ())

@@ -11,25 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodewise.cli.common import (
-    EDGES,
-    MOST_SEED,
-    TABLES,
-    DataDir,
-    Device,
-    EdgeColumns,
-    Features,
-    GraphName,
-    Json,
-    Labels,
-    Quiet,
-    TableColumns,
-    Threads,
-    examples,
-    print_json,
-    print_table,
-    use_threads,
-)
+from nodewise.cli import common as cli
 from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.progress import for_terminal
@@ -63,7 +45,7 @@ SpaceName = Annotated[
 Workers = Annotated[int, typer.Option("--workers", min=1, metavar="W", help="Processes side by side.")]
 Minutes = Annotated[float | None, typer.Option("--minutes", min=0, metavar="M", help="Begin no trial after this time.")]
 SearchSeed = Annotated[
-    int, typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help="Another seed tries other settings.")
+    int, typer.Option("--seed", min=0, max=cli.MOST_SEED, metavar="S", help="Another seed tries other settings.")
 ]
 
 # The last part of the time is kept for the second look at the best trials, without which nothing is chosen.
@@ -72,7 +54,7 @@ _SEARCH_SHARE = 0.75
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    tries = examples(
+    tries = cli.examples(
         "tune citeseer -o tuned --trials 50",
         "tune edges.csv --features nodes.csv -o tuned --objective links --minutes 30",
         "embed citeseer --config tuned/best-full.toml -o runs/best",
@@ -81,10 +63,10 @@ def register(app: typer.Typer) -> None:
 
 
 def tune(
-    graph: GraphName,
+    graph: cli.GraphName,
     output: Output,
-    features: Features = None,
-    labels: Labels = None,
+    features: cli.Features = None,
+    labels: cli.Labels = None,
     trials: Trials = 30,
     runs: RunsOption = 2,
     objective: ObjectiveName = "validation",
@@ -94,13 +76,13 @@ def tune(
     workers: Workers = 1,
     minutes: Minutes = None,
     seed: SearchSeed = 0,
-    device: Device = "auto",
-    threads: Threads = None,
-    edges: EdgeColumns = EDGES,
-    tables: TableColumns = TABLES,
-    data_dir: DataDir = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    device: cli.Device = "auto",
+    threads: cli.Threads = None,
+    edges: cli.EdgeColumns = cli.EDGES,
+    tables: cli.TableColumns = cli.TABLES,
+    data_dir: cli.DataDir = None,
+    json: cli.Json = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Search for settings that suit a graph.
 
@@ -112,7 +94,7 @@ def tune(
     if objective not in CHOSEN_BY:
         raise InputError(f"unknown objective {objective!r}{did_you_mean(objective, CHOSEN_BY)}")
     chosen = _known(variants, space)
-    use_threads(threads)
+    cli.use_threads(threads)
     began = time.time()
     data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet)
     data = _visible(data, objective, split, seed)
@@ -156,10 +138,10 @@ def tune(
             say(f"no {variant} trial was confirmed in time; the same command goes on from here", quiet)
     found = {variant: outcome for variant, outcome in best.items() if outcome is not None}
     if json:
-        print_json({"folder": str(output), "objective": objective, "best": found})
+        cli.print_json({"folder": str(output), "objective": objective, "best": found})
     elif found:
         rows = [(name, f"{100 * each['score']:.2f}", str(each["trials"]), each["file"]) for name, each in found.items()]
-        print_table(f"{data.name}, by {CHOSEN_BY[objective]}", ("variant", "%", "trials", "settings"), rows)
+        cli.print_table(f"{data.name}, by {CHOSEN_BY[objective]}", ("variant", "%", "trials", "settings"), rows)
 
 
 def _known(variants: str, space: str) -> tuple[str, ...]:

@@ -101,7 +101,8 @@ class Smoothing(Encoder):
 
     def set_extra_state(self, state: Tensor) -> None:
         """Take the teleports that were kept."""
-        if state.dtype != torch.float64 or state.shape != (len(self.settings.sizes),) or not (state > 0).all():
+        fits = state.dtype == torch.float64 and state.shape == (len(self.settings.sizes),)
+        if not fits or not ((state > 0) & (state <= 1)).all():
             raise RuntimeError("the teleports do not fit the settings")
         self.teleports = tuple(state.tolist())
 

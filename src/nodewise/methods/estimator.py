@@ -79,10 +79,23 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who watches the training: bars, and a record every so many epochs."""
+    """Who watches the training, and what over.
+
+    Attributes:
+        progress: bars.
+        log: called with a record every so many epochs.
+        run: where checkpoints go, if anywhere.
+        checkpoints: when to save them, and whether to resume from the newest one.
+        check_memory: refuse beforehand what will not fit into memory.
+        team: the processes that train together.
+    """
 
     progress: Progress = field(default_factory=SilentProgress)
     log: Callable[[dict[str, Any]], None] = lambda record: None
+    run: RunFolder | None = None
+    checkpoints: CheckpointPlan | None = None
+    check_memory: bool = True
+    team: Alone = field(default_factory=Alone)
 
 
 class Estimator(ABC):
@@ -210,19 +223,10 @@ class Estimator(ABC):
             if run is not None:
                 run.append_metrics(kept)
 
-        watch = Watch(progress or SilentProgress(), log)
-        self._learn(graph, watch, run, checkpoints, check_memory, team or Alone())
+        self._learn(graph, Watch(progress or SilentProgress(), log, run, checkpoints, check_memory, team or Alone()))
         return self
 
-    def _learn(
-        self,
-        graph: Graph,
-        watch: Watch,
-        run: RunFolder | None,
-        checkpoints: CheckpointPlan | None,
-        check_memory: bool,
-        team: Alone,
-    ) -> None:
+    def _learn(self, graph: Graph, watch: Watch) -> None:
         """Check the graph, and train on it."""
         if self.needs_features and graph.structural:
             raise InputError(

@@ -25,7 +25,7 @@ from nodewise.methods.estimator import Embedder, Say, Watch, method
 from nodewise.methods.incremental import embed_some, places_of
 from nodewise.methods.settings import Settings
 from nodewise.methods.sharded import Sharded, embed_to_shards
-from nodewise.training.checkpoint import CheckpointPlan, FileCheckpoints, identity, write_tensors
+from nodewise.training.checkpoint import FileCheckpoints, identity, write_tensors
 from nodewise.training.device import choose_device, out_of_memory_in_words, require_memory
 from nodewise.training.health import GoneAstray
 from nodewise.training.loop import Callbacks, prepare, train
@@ -74,24 +74,17 @@ class NodeEmbedder(Embedder):
     settings: Settings
     steps_: int
 
-    def _learn(
-        self,
-        graph: Graph,
-        watch: Watch,
-        run: RunFolder | None,
-        checkpoints: CheckpointPlan | None,
-        check_memory: bool,
-        team: Alone,
-    ) -> None:
+    def _learn(self, graph: Graph, watch: Watch) -> None:
         refuse_hopeless(graph)
+        team = watch.team
         if team.size > 1:
             require_same(team, identity(type(self).__name__, self.settings, self.seed, graph))
         device = choose_device(self.device)
-        if check_memory:
+        if watch.check_memory:
             require_memory(graph, self.settings, device)
         with out_of_memory_in_words(self.settings):
             learner = prepare(graph, self.settings, [self.seed], device, team=team)
-            self.steps_ = self._train(learner, graph, run, watch, checkpoints)
+            self.steps_ = self._train(learner, graph, watch)
             self.encoder_, self.preparation_ = learner.encoder, learner.features.preparation
             self.num_features_ = graph.num_features
             if team.rank > 0:
@@ -101,9 +94,8 @@ class NodeEmbedder(Embedder):
             )
         self.embeddings_ = Embeddings(graph.ids, vectors[0].cpu().numpy())
 
-    def _train(
-        self, learner: Learner, graph: Graph, run: RunFolder | None, watch: Watch, plan: CheckpointPlan | None
-    ) -> int:
+    def _train(self, learner: Learner, graph: Graph, watch: Watch) -> int:
+        run, plan = watch.run, watch.checkpoints
         if plan is None or (run is None and learner.team.size == 1):
             return train(learner, Callbacks(watch.progress, watch.log))
         named = identity(type(self).__name__, self.settings, self.seed, graph)

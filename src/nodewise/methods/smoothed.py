@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from nodewise.core.folder import RunFolder
 from nodewise.encoders.preparation import FeatureSettings
 from nodewise.encoders.smoothing import SmoothingSettings
 from nodewise.graph.graph import Graph
@@ -20,10 +19,8 @@ from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.node_embedder import NodeEmbedder, refuse_hopeless
 from nodewise.methods.settings import Settings
-from nodewise.training.checkpoint import CheckpointPlan
 from nodewise.training.device import choose_device
 from nodewise.training.loop import untrained
-from nodewise.training.team import Alone
 from nodewise.vectors.embeddings import Embeddings
 
 
@@ -51,15 +48,7 @@ class SmoothedFeatures(NodeEmbedder):
         """Return the recipe's settings, whatever the data set."""
         return smoothed_settings()
 
-    def _learn(
-        self,
-        graph: Graph,
-        watch: Watch,
-        run: RunFolder | None,
-        checkpoints: CheckpointPlan | None,
-        check_memory: bool,
-        team: Alone,
-    ) -> None:
+    def _learn(self, graph: Graph, watch: Watch) -> None:
         refuse_hopeless(graph)
         seeds = torch.tensor([self.seed], dtype=torch.int64, device=choose_device(self.device))
         encoder, features, topology = untrained(graph, self.settings, seeds)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from nodewise.core.folder import RunFolder
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.node_embedder import NodeEmbedder, refuse_hopeless
 from nodewise.methods.settings import Settings
-from nodewise.training.checkpoint import CheckpointPlan
 from nodewise.training.device import choose_device
-from nodewise.training.team import Alone
 from nodewise.vectors.embeddings import Embeddings
 from nodewise.views.topology import Topology
 
@@ -36,15 +33,7 @@ class RandomEncoder(NodeEmbedder):
     cost = "O(N F d + E d), once"
     resumable = False
 
-    def _learn(
-        self,
-        graph: Graph,
-        watch: Watch,
-        run: RunFolder | None,
-        checkpoints: CheckpointPlan | None,
-        check_memory: bool,
-        team: Alone,
-    ) -> None:
+    def _learn(self, graph: Graph, watch: Watch) -> None:
         refuse_hopeless(graph)
         device = choose_device(self.device)
         seeds = torch.tensor([self.seed], dtype=torch.int64, device=device)
