@@ -124,7 +124,7 @@ class TestFailures:
             (
                 ZeroDivisionError("division by zero"),
                 1,
-                "our fault, please report it: ZeroDivisionError: division by zero "
+                "internal error, please report it: ZeroDivisionError: division by zero "
                 "(NODEWISE_DEBUG=1 shows the traceback) [bug]",
             ),
             (

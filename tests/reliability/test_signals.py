@@ -21,7 +21,7 @@ def test_one_signal_saves_and_says_how_to_go_on(
     assert end.err.startswith("nodewise: error: interrupted; what was learnt is kept in run/.partial/checkpoint-")
     # The step that was under way, number 5, is the sixth.
     assert sorted((files / "run" / ".partial").glob("checkpoint-*"))[-1].stem.endswith("-000000000006")
-    told = shlex.split(end.err.partition("go on with: ")[2])
+    told = shlex.split(end.err.partition("resume with: ")[2])
     assert told == ["nodewise", *EMBED, "-o", "run", "--resume"]
     assert nursery.run(files, *told[1:]).code == 0
     assert results(files / "run") == uninterrupted

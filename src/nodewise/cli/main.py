@@ -1,6 +1,6 @@
 """The command `nodewise`: its commands, and how every outcome becomes an exit code.
 
-0: done. 2: something the user gave cannot be used. 1: an internal error. 130: interrupted (SIGINT); 143 and 129 likewise by
+0: done. 2: something the user gave cannot be used. 1: an internal error. 130: interrupted (SIGINT), 143 and 129 by
 SIGTERM and SIGHUP. An error is one line on stderr that ends in its code, such as [missing-file]; NODEWISE_DEBUG=1 shows
 the traceback as well. Nothing heavy is imported before a command runs.
 """
