@@ -414,7 +414,7 @@ class TestParts:
     @pytest.mark.parametrize(
         ("assignments", "message"),
         [
-            (["shape.shape=box", "shape.hieght=1"], "unknown key 'shape.hieght'; did you mean 'shape.height'?"),
+            (["shape.shape=box", "shape.heightt=1"], "unknown key 'shape.heightt'; did you mean 'shape.height'?"),
             (
                 ["shape.shape=box", "shape.radius=1"],
                 "unknown key 'shape.radius'; did you mean 'shape.width'?",
