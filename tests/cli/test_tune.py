@@ -112,7 +112,7 @@ def test_no_time_no_best_but_no_error(nodewise: Nodewise, ring: Path) -> None:
     outcome = nodewise("tune", *FILES, "--objective", "links", "-o", "tuned", "--minutes", 0, "--json")
     assert outcome.code == 0
     assert json.loads(outcome.out)["best"] == {}
-    assert "no full trial was confirmed in time; the same command goes on from here" in outcome.err
+    assert "no full trial was confirmed in time; the same command resumes from here" in outcome.err
 
 
 def test_a_random_split_of_ones_own_labels(nodewise: Nodewise, ring: Path) -> None:

@@ -54,7 +54,7 @@ def convert(
     """Write a graph as a store, which stays on the disk.
 
     Every command takes the folder in place of a file of edges and reads no more of it than it needs. Edge lists in text
-    and Parquet are sorted on the disk, so they may be larger than the memory. After a kill the same command goes on
+    and Parquet are sorted on the disk, so they may be larger than the memory. After a kill the same command resumes
     where it was.
     """
     from nodewise.store.convert import Conversion, write_store

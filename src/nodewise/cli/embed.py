@@ -68,7 +68,7 @@ def embed(
     """Learn a vector for every node, without labels.
 
     Labels, given or part of a data set, are never read by training; they are kept in the run for 'evaluate'.
-    Interrupted by Ctrl-C or SIGTERM, training finishes its step and saves; the same command with --resume goes on.
+    Interrupted by Ctrl-C or SIGTERM, training finishes its step and saves; the same command with --resume resumes it.
     """
     from nodewise.methods.estimator import METHODS
     from nodewise.runs.embed import EmbedPlan

@@ -197,10 +197,10 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _report_missing(outcomes: dict[str, Outcome], only_tables: bool, quiet: bool) -> None:
-    """Say what is not measured; cells that failed are our fault and end the command so."""
+    """Say what is not measured; cells that failed are an internal error and end the command so."""
     for name, outcome in outcomes.items():
         if outcome.missing:
-            why = "" if only_tables else "; the same command goes on"
+            why = "" if only_tables else "; the same command resumes"
             say(f"{name}: {outcome.missing} cells are not measured yet{why}", quiet)
     failed = [(name, row) for name, outcome in outcomes.items() for row in outcome.failures]
     if failed and not only_tables:

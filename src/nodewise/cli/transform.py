@@ -31,7 +31,7 @@ Nodes = Annotated[
 New = Annotated[bool, typer.Option("--new", help="Embed only the nodes that the run has no vectors for.")]
 Shards = Annotated[
     bool,
-    typer.Option("--shards", help="Write a folder of Parquet files, in bounded memory; a killed command goes on."),
+    typer.Option("--shards", help="Write a folder of Parquet files, in bounded memory; a killed command resumes."),
 ]
 
 

@@ -135,7 +135,7 @@ def tune(
         best = {variant: write_best(output, variant, data.name, objective) for variant in chosen}
     for variant in chosen:
         if best[variant] is None:
-            say(f"no {variant} trial was confirmed in time; the same command goes on from here", quiet)
+            say(f"no {variant} trial was confirmed in time; the same command resumes from here", quiet)
     found = {variant: outcome for variant, outcome in best.items() if outcome is not None}
     if json:
         cli.print_json({"folder": str(output), "objective": objective, "best": found})
