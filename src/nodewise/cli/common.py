@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     pass
 
 GraphName = Annotated[
-    str, typer.Argument(metavar="GRAPH", help="A data set (citeseer, cora, pubmed), a file of edges, or a store.")
+    str, typer.Argument(metavar="GRAPH", help="A data set (such as citeseer), a file of edges, or a store.")
 ]
 RunName = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that 'nodewise embed' left.")]
 RunOrFile = Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of vectors.")]

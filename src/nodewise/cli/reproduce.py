@@ -104,7 +104,8 @@ def reproduce(
 
     datasets: Table 1 as read. table2: every method. ablation: the method with all, each and none of its parts.
     parameters: one setting at a time. figure: maps of Pubmed. strategies: ways to choose negatives. inductive: nodes
-    that training has not seen. all: everything, and the paper's claims checked.
+    that training has not seen. suite: every label-free method on seven graphs, one setting for all. all: everything,
+    and the paper's claims checked.
 
     Every finished run is a line of DIR/EXPERIMENT/rows.csv; the same command continues one that was cut off, and never
     runs a finished one again. Rows of other settings may lie in the same file; they are not counted. One process at a
