@@ -90,6 +90,28 @@ def test_below_is_uniform_and_in_range() -> None:
         assert stats.chisquare(counts.numpy()).pvalue > 1e-3
 
 
+def test_normal_numbers_have_the_moments_and_the_law_of_normal_numbers() -> None:
+    drawn = rng.normal(rng.key(4, "normal"), torch.arange(1000)[:, None], torch.arange(200))
+    assert drawn.dtype == torch.float32
+    assert drawn.isfinite().all()
+    numbers = drawn.double().numpy().ravel()
+    # Of a standard normal number z, Var z^k = (2k - 1)!! - (the k-th moment)²; five standard errors.
+    for power, (moment, variance) in enumerate([(0, 1), (1, 2), (0, 15), (3, 96)], start=1):
+        assert abs((numbers**power).mean() - moment) < 5 * (variance / len(numbers)) ** 0.5
+    assert stats.kstest(numbers[::7], "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(drawn[:-1].ravel(), drawn[1:].ravel())[0, 1]) < 0.01
+    assert abs(np.corrcoef(drawn[:, :-1].ravel(), drawn[:, 1:].ravel())[0, 1]) < 0.01
+
+
+def test_normal_numbers_depend_on_their_name_only() -> None:
+    keys = rng.key(torch.tensor([[4], [9]]), "normal")
+    together = rng.normal(keys, torch.arange(50))
+    for row, seed in zip(together, (4, 9), strict=True):
+        assert torch.equal(row[20:30], rng.normal(rng.key(seed, "normal"), torch.arange(20, 30)))
+    uniform = rng.uniform64(rng.key(4, "normal"), torch.arange(50))
+    assert abs(np.corrcoef(together[0], uniform)[0, 1]) < 0.6, "other draws than the uniform ones of the same name"
+
+
 @pytest.mark.parametrize("columns", [1, 4, 6])
 def test_keep_mask_rate_and_independence(columns: int) -> None:
     mask = rng.keep_mask(0.3, rng.key(3, "mask"), torch.arange(60_000), columns)

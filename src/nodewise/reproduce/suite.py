@@ -109,9 +109,11 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
 
 
 def _standing(results: Results, means: dict[str, list[float | None]], cells: list[tuple[str, str]]) -> tables.Table:
+    from scipy.stats import rankdata
+
     complete = [name for name, row in means.items() if None not in row]
     order = np.array([[-float(value) for value in means[name] if value is not None] for name in complete])
-    ranks = order.argsort(0).argsort(0).mean(1) + 1 if len(order) else []
+    ranks = rankdata(order, axis=0).mean(1) if len(order) else []  # equals share theirs
     by_rank = dict(zip(complete, ranks, strict=True))
     rows = []
     for name in results.methods:
