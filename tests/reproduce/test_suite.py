@@ -83,7 +83,7 @@ def test_means_ranks_and_wins(tmp_path: Path) -> None:
         {
             FEATURES: [(0.40, 0.50)],
             "dgi": [(0.70, 0.90), (0.72, 0.92)],  # behind by a little on few, ahead by much on ten
-            "fastrp": [(0.75, 0.80), (0.71, 0.80)],  # the seeds disagree on few
+            "fastrp": [(0.74, 0.80), (0.70, 0.80)],  # the seeds disagree on few
             OURS: [(0.72, 0.80), (0.74, 0.82)],
         },
     )
@@ -94,7 +94,7 @@ def test_means_ranks_and_wins(tmp_path: Path) -> None:
     shown = standing(found, setup)
     assert shown["raw features"] == ("45.00", "4.0", "4 / 0 / 0"), "its one value stands for all seeds"
     assert shown["DGI"] == ("81.00", "2.0", "2 / 0 / 2")
-    assert shown["FastRP"] == ("76.50", "2.5", "0 / 4 / 0")
+    assert shown["FastRP"] == ("76.00", "2.5", "0 / 4 / 0")
     assert shown["nodewise, defaults"] == ("77.00", "1.5", "–")
 
 

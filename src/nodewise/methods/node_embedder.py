@@ -47,8 +47,8 @@ class NodeEmbedder(Embedder):
     >>> from nodewise import NodeEmbedder, load_dataset
     >>> model = NodeEmbedder(seed=0).fit(load_dataset("citeseer"))  # doctest: +SKIP
     >>> model.neighbors(17, k=5)  # doctest: +SKIP
-    >>> NodeEmbedder(steps=80, dpp=False)
-    NodeEmbedder(dpp=False, steps=80)
+    >>> NodeEmbedder(steps=80, dpp=True)
+    NodeEmbedder(dpp=True, steps=80)
 
     Args:
         settings: what to compute; the defaults suit an unknown graph.
