@@ -31,6 +31,35 @@ class Distant(Strategy):
         return PairSets(scores <= scores.quantile(self.share, -1, keepdim=True), statistics={"share": self.share})
 """
 
+METHOD = """
+from dataclasses import dataclass
+from nodewise import Embedder, method
+
+@dataclass(frozen=True)
+class PowersSettings:
+    power: int = 2
+
+@method("powers")
+class Powers(Embedder):
+    title, paper, uses = "powers of the adjacency", "nobody, 2026", "X A"
+    settings_class = PowersSettings
+
+    def _embed(self, inputs, watch):
+        vectors = inputs.dense_x
+        for _ in range(self.settings.power):
+            vectors = inputs.adjacency @ vectors
+        return vectors
+"""
+
+DATASET = """
+import numpy as np
+from nodewise import Graph, dataset
+
+@dataset("square")
+def square(data_dir=None, progress=None):
+    return Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], features=np.eye(4, dtype=np.float32), name="square")
+"""
+
 ENCODER = """
 import torch
 from nodewise import Encoder, EncoderSettings
@@ -99,6 +128,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", list(sys.path))
     Path("strategy_nodewise_test.py").write_text(STRATEGY)
     Path("encoder_nodewise_test.py").write_text(ENCODER)
+    Path("method_nodewise_test.py").write_text(METHOD)
+    Path("dataset_nodewise_test.py").write_text(DATASET)
     write_ring()
     yield tmp_path
     forget()
@@ -106,8 +137,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """Be as an interpreter that has not seen the modules."""
-    for name in ("strategy_nodewise_test", "encoder_nodewise_test"):
-        sys.modules.pop(name, None)
+    for name in ("strategy", "encoder", "method", "dataset"):
+        sys.modules.pop(f"{name}_nodewise_test", None)
 
 
 def embed(run: str, *assignments: str, config: str | None = None) -> np.ndarray:
@@ -227,3 +258,36 @@ def test_a_mistake_is_told_in_one_line(
     assert said in error
     assert error.count("\n") == 1
     assert not Path("run").exists()
+
+
+def test_a_method(folder: Path) -> None:
+    """In processes of their own: what one registers must not be in the catalogue of other tests."""
+    name, split = "method_nodewise_test:Powers", ("--split", "random:3x3x3", "--probe", "sklearn", "--quiet", "--json")
+    command(folder, "embed", *GRAPH, "--method", name, "--set", "power=1", "-o", "powers", "--quiet")
+    assert json.loads((folder / "powers" / "environment.json").read_text())["method"] == name
+    assert tomllib.loads((folder / "powers" / "config.toml").read_text()) == {"power": 1}
+    scores = json.loads(command(folder, "evaluate", "powers", "--labels", "labels.csv", *split))
+    assert [row["name"] for row in scores["comparison"]] == ["raw features", "random encoder"]
+    command(folder, "report", "powers", "--quiet")
+    command(folder, "neighbors", "powers", "--node", "paper_0")
+    code = (
+        "import nodewise as nw, method_nodewise_test\n"
+        "graph = nw.read_graph('edges.csv', features='nodes.csv')\n"
+        "run = nw.methods['powers'](power=1).fit(graph).save('again', graph)\n"
+        "assert (run.embeddings.vectors == nw.Run('powers').embeddings.vectors).all()\n"
+        "assert run.method(power=3).settings.power == 3\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+
+
+def test_a_data_set(folder: Path) -> None:
+    facts = json.loads(command(folder, "inspect", "dataset_nodewise_test:square", "--json", "--quiet"))
+    assert (facts["name"], facts["nodes"], facts["edges"]) == ("square", 4, 4)
+    code = "import nodewise as nw, dataset_nodewise_test; assert nw.load_dataset('square').num_nodes == 4"
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+
+
+def command(folder: Path, *words: str) -> str:
+    done = subprocess.run([sys.executable, "-m", "nodewise", *words], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -26,7 +26,7 @@ def load_dataset(
     Its files are looked for in `data_dir`, the folder NODEWISE_DATA and the user's cache, and their SHA-256 sums are
     verified.
     """
-    known = name.strip().lower()
+    known = name if DATASETS.is_own(name) else name.strip().lower()
     graph = DATASETS[known](data_dir, progress)
     folder = {} if data_dir is None else {"data_dir": str(Path(data_dir).resolve())}
     object.__setattr__(graph, "origin", {"graph": known, **folder})

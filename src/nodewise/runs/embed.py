@@ -9,6 +9,7 @@ from typing import Any
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.core.progress import for_terminal
+from nodewise.core.registry import name_in_files
 from nodewise.core.staging import staged
 from nodewise.core.terminal import say
 from nodewise.graph.graph import Graph
@@ -95,7 +96,7 @@ def _is_finished(run: RunFolder, model: Embedder, graph: Graph) -> bool:
     """Return whether the run there is the one asked for; another one is not to be replaced by resuming."""
     if not run.config.is_file() or not run.embeddings.is_file():
         return False
-    about, name = run.read_environment(), model.name
+    about, name = run.read_environment(), name_in_files(type(model))
     earlier = {key: about.get(key) for key in ("method", "seed")} | {"graph": about.get("graph", {}).get("sha256")}
     if earlier["method"] == name:  # another method's settings are of another kind
         earlier = identity(name, run.read_config(model.settings_class), model.seed, graph) | earlier

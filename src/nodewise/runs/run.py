@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
+from nodewise.core.registry import name_in_files
 from nodewise.core.staging import staged
 from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph
@@ -150,7 +151,7 @@ class Run:
     def __repr__(self) -> str:
         facts = self.about.get("embeddings", {})
         size = f"{facts['nodes']:,} nodes, {facts['dimensions']} dimensions" if "nodes" in facts else "unfinished"
-        return f"Run({str(self.path)!r}: {self.method.name}, {size})"
+        return f"Run({str(self.path)!r}: {self.about.get('method', 'nodewise')}, {size})"
 
     def _repr_html_(self) -> str:
         shown = self.folder.report
@@ -171,7 +172,7 @@ def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: G
     model.write_weights(folder)
     model.embeddings_.to_parquet(folder.embeddings)
     nodes, dimensions = model.embeddings_.vectors.shape
-    facts: dict[str, Any] = {"method": model.name, "seed": model.seed}
+    facts: dict[str, Any] = {"method": name_in_files(type(model)), "seed": model.seed}
     if graph is not None:
         facts["graph"] = {
             "name": graph.name,

@@ -120,7 +120,7 @@ def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
     from nodewise.datasets.registry import DATASETS, load_dataset
 
     name = source.graph
-    if name.lower() not in DATASETS:
+    if name.lower() not in DATASETS and not DATASETS.is_own(name):
         raise InputError(
             f"{name}: no such file, nor a data set of that name{did_you_mean(name, DATASETS)}", code="missing-file"
         )

@@ -147,6 +147,8 @@ def _seed(path: Path) -> int:
 def _settings(path: Path) -> Any:
     if not path.is_dir() or has_shards(path):
         return None
+    if METHODS.is_own(str(RunFolder(path).read_environment().get("method", ""))):
+        return None  # somebody's own method, whose code is not loaded for a look at its vectors
     return RunFolder(path).read_config(method_of(path).settings_class)
 
 
