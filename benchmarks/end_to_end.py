@@ -16,7 +16,7 @@ from torch_geometric.nn import DeepGraphInfomax, GCNConv
 
 from nodewise import NodeEmbedder
 from nodewise.graph.graph import Graph
-from nodewise.methods.catalogue import find
+from nodewise.methods.estimator import METHODS
 from nodewise.methods.inputs import Inputs
 
 
@@ -73,7 +73,7 @@ def main() -> None:
     times = {"ours": seconds(lambda: NodeEmbedder(device=device).fit(graph)), "deep_graph_infomax": seconds(infomax)}
     if not args.skip_slow:
         for name in ("mvgrl", "grace"):
-            estimator = find(name).load()
+            estimator = METHODS[name]
             times[name] = seconds(lambda e=estimator: e(e.settings_for(graph.name), device=device).fit(graph))
     result: dict[str, float | int | str] = {
         "graph": graph.name,

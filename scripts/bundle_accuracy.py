@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from nodewise.methods.catalogue import METHODS
+from nodewise.methods.estimator import METHODS
 
 from nodewise.core.files import atomic_write
 from nodewise.reproduce import table2
