@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
-from nodewise.encoders.preparation import FeatureSettings
+from nodewise.core.errors import InputError
+from nodewise.encoders.preparation import FeatureSettings, Preparation
 from nodewise.graph.graph import Graph
 
 NODES = 31
@@ -52,3 +56,33 @@ def test_words_are_weighed_by_how_rare_they_are() -> None:
     chosen = FeatureSettings(unit_rows=False).fit(graph(sp.csr_matrix(features)))
     assert chosen is not None
     assert np.allclose(chosen.apply(sp.csr_matrix(features)).toarray(), found)
+
+
+@pytest.mark.parametrize("scaling", ["tfidf", "standard", "none"])
+def test_what_a_run_keeps_is_what_was_fitted(scaling: Any) -> None:
+    features = np.random.default_rng(0).random((NODES, 5)).astype(np.float32)
+    fitted = FeatureSettings(scaling=scaling).fit(graph(features))
+    assert fitted is not None
+    tensors = fitted.tensors() | {"weight": torch.ones(2)}
+    again = Preparation.kept(tensors, fitted.facts(), 5)
+    assert again is not None
+    assert list(tensors) == ["weight"], "the rest is the encoder's"
+    assert np.array_equal(again.apply(features), fitted.apply(features))
+    assert Preparation.kept(tensors, {}, 5) is None
+
+
+@pytest.mark.parametrize(
+    ("tensors", "scaling"),
+    [
+        ({"features.scale": torch.ones(4)}, "tfidf"),
+        ({"features.scale": torch.ones(5, 1)}, "tfidf"),
+        ({"features.scale": torch.ones(5, dtype=torch.bfloat16)}, "tfidf"),
+        ({"features.scale": torch.full((5,), torch.nan)}, "tfidf"),
+        ({"features.scale": torch.ones(5), "features.shift": torch.ones(1)}, "standard"),
+        ({"features.scale": torch.ones(5)}, "nonesuch"),
+    ],
+)
+def test_what_does_not_fit_is_a_damaged_run(tensors: dict[str, torch.Tensor], scaling: str) -> None:
+    with pytest.raises(InputError, match="preparation of its features is damaged") as caught:
+        Preparation.kept(dict(tensors), {"scaling": scaling, "unit_rows": "true"}, 5)
+    assert caught.value.code == "damaged-run"

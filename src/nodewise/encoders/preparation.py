@@ -117,14 +117,20 @@ class Preparation:
         return {"scaling": self.scaling, "unit_rows": str(self.unit_rows).lower()}
 
     @classmethod
-    def kept(cls, tensors: dict[str, Tensor], facts: Mapping[str, str]) -> Preparation | None:
-        """Take what a run keeps out of its tensors; None of a run whose features stay as they are."""
+    def kept(cls, tensors: dict[str, Tensor], facts: Mapping[str, str], columns: int) -> Preparation | None:
+        """Take what a run keeps out of its tensors; None of a run whose features, so many, stay as they are."""
         scale, shift = tensors.pop("features.scale", None), tensors.pop("features.shift", None)
         if scale is None:
             return None
         scaling = facts.get("scaling")
-        if scaling not in ("tfidf", "standard", "none") or (shift is not None and shift.shape != scale.shape):
-            raise InputError("what the run says about the preparation of its features is damaged; make it again")
+        given = [scale] if shift is None else [scale, shift]
+        whole = all(
+            each.shape == (columns,) and each.dtype == torch.float32 and each.isfinite().all() for each in given
+        )
+        if scaling not in ("tfidf", "standard", "none") or not whole:
+            raise InputError(
+                "what the run says about the preparation of its features is damaged; make it again", code="damaged-run"
+            )
         shifted = None if shift is None else shift.numpy()
         return cls(cast(Scaling, scaling), scale.numpy(), shifted, facts.get("unit_rows") == "true")
 

@@ -166,7 +166,7 @@ class NodeEmbedder(Embedder):
     def read_weights(self, run: RunFolder) -> None:
         """Read the encoder."""
         about, weights, facts = _read_weights(run.weights)
-        self.preparation_ = Preparation.kept(weights, facts)
+        self.preparation_ = Preparation.kept(weights, facts, about["num_features"])
         self.seed, self.num_features_, self.steps_ = about["seed"], about["num_features"], about["steps"]
         _require_fit_for(run, self.num_features_, self.settings, weights)
         self.encoder_ = self.settings.encoder.build(self.num_features_, torch.tensor([self.seed]))
