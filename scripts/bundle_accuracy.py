@@ -9,9 +9,8 @@ import json
 import sys
 from pathlib import Path
 
-from nodewise.methods.estimator import METHODS
-
 from nodewise.core.files import atomic_write
+from nodewise.methods.estimator import METHODS
 from nodewise.reproduce import table2
 from nodewise.reproduce.provenance import Ledger
 from nodewise.reproduce.results import Results

@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from nodewise.cli.report import write_report
+from nodewise.runs.page import write_report
 
 RUN, PICTURE = Path("runs/demo"), Path("docs/images/report.png")
 SWITCHES = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist")
@@ -38,7 +38,7 @@ def lasso(page: Any) -> None:
 def main() -> None:
     """Make the page anew, look at it and keep what is seen."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        file = write_report(RUN, Path(folder).resolve() / "report.html")
+        file = write_report(RUN, Path(folder).resolve() / "report.html").path
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=SWITCHES)
         page = browser.new_page(
             viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=2, color_scheme="light"
