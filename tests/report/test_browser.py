@@ -92,6 +92,7 @@ def afresh(reader: Reader) -> Iterator[None]:
     reader.page.keyboard.press("Escape")
     reader.page.click("#zoom-reset")
     reader.page.click("#mode-pan")
+    reader.page.fill("#search", "")
     reader.page.focus("#map")
     reader.page.keyboard.press("Escape")
     yield
