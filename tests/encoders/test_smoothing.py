@@ -229,7 +229,7 @@ def test_teleports_that_cannot_be_are_not_taken_from_a_file(state: torch.Tensor)
         ({"teleports": (0.0,)}, "one or more numbers in"),
         ({"teleports": (1.5, 0.1)}, "one or more numbers in"),
         ({"teleports": (0.1, 0.2), "dimension": 1}, "2 teleports need as many"),
-        ({"start": "singluar"}, "must be 'singular' or 'random'"),
+        ({"start": "other"}, "must be 'singular' or 'random'"),
         ({"propagation": -1}, "at least 0"),
     ],
 )
