@@ -7,8 +7,8 @@ it. It is chosen from the graph (`teleport.py`), or given; several stand side by
 and vectors of equal length.
 
 W starts at the leading right singular vectors V of X, turned by a random rotation so that no column weighs more than
-another; before the first step, inner products of H are those of the smoothed features. A random W of the same size is
-a worse place that training does not leave in time.
+another; before the first step, inner products of H are those of the smoothed features. From a random W training ends
+up to a point lower (`docs/choices.md`).
 
 A view is a walk that restarts with probability a, and its readout the mean of X W over the nodes it visits, which is an
 estimate of PPR_a(X W): the paper's walk, encoder and readout with one linear layer. The whole graph's embedding is

@@ -264,7 +264,7 @@ class Embedder(Estimator):
 
     def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
         """Train and return the vectors (N, d)."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must say how it embeds: define _embed(self, inputs, watch)")
 
     def fit_transform(self, graph: Graph, y: object = None) -> Embeddings:
         """Fit and return the embeddings."""
