@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help setup browser test check demo bench docs clean fuzz soak test-matrix coverage mutation audit
+.PHONY: help setup browser test test-random check demo bench docs clean fuzz soak test-matrix coverage mutation audit
 
 help:
 	@echo "make setup   create .venv with the command nodewise in it"
@@ -45,6 +45,10 @@ browser:
 
 # One thread a worker: more would only compete for the same cores.
 test: setup browser
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) -p no:randomly
+
+# The same in an order of its own each time; the first lines say the seed that repeats it.
+test-random: setup browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 check: setup
