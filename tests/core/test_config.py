@@ -9,15 +9,17 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, Literal, Optional
+from typing import Annotated, Any, ClassVar, Literal, Optional
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.core import config
-from nodewise.core.config import MOST, check_ranges
+from nodewise.core.config import MOST, Checked, Range, Size, check_ranges, from_mapping
 from nodewise.core.errors import InputError
+from nodewise.core.keywords import keyword_values, path_of, with_keywords
+from nodewise.core.parts import Part, Unloaded
 from nodewise.core.registry import FileText, Registry
 
 
@@ -68,6 +70,24 @@ def refusal(mapping: dict[str, object]) -> str:
     assert caught.value.exit_code == 2
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    sizes: tuple[int, ...] = (8,)
+
+
+@dataclass(frozen=True)
+class Both:
+    sampling: Sampling = field(default_factory=Sampling)
+    blocks: Blocks = field(default_factory=Blocks)
+
+
+def test_a_plural_here_is_nearer_than_the_same_word_elsewhere() -> None:
+    with pytest.raises(InputError, match=r"did you mean 'blocks\.sizes'"):
+        config.from_mapping(Both, {"blocks": {"size": 4}}, "c.toml")
+    with pytest.raises(InputError, match=r"did you mean 'sampling\.alpha'"):
+        config.from_mapping(Both, {"blocks": {"alpha": 4}}, "c.toml")
 
 
 def test_an_empty_mapping_gives_the_defaults() -> None:
@@ -299,7 +319,7 @@ class TestRoundTrip:
 SHAPES: Registry[Any] = Registry("shape")
 
 
-class Shape(config.Part):
+class Shape(Part):
     """A section that is one of several classes."""
 
     key: ClassVar[str] = "shape"
@@ -447,7 +467,7 @@ class TestParts:
     def test_settings_of_an_earlier_version_are_read(self) -> None:
         assert drawing({"shape": {"size": 4}}).shape == Circle(4.0)
         assert drawing({"shape": {"pen": {"colour": "red"}}}).shape == Circle(pen=Pen("red"))
-        assert config.override(Drawing(), ["shape.pen.colour=red"]).shape == Circle(pen=Pen("red"))
+        assert config.override(Drawing(), ["shape.pen.color=red"]).shape == Circle(pen=Pen("red"))
         assert "colour" not in config.to_toml(Drawing())
 
     def test_keys_are_those_of_the_default(self) -> None:
@@ -461,7 +481,7 @@ class TestUnloaded:
 
     def test_a_class_that_only_a_file_names_is_kept_and_refused_when_used(self) -> None:
         found = drawing({"title": "a", "shape": {"shape": self.NAME, "sides": 6, "odd": [1]}})
-        assert isinstance(found.shape, config.Unloaded)
+        assert isinstance(found.shape, Unloaded)
         assert found.shape.name == self.NAME
         assert isinstance(found.shape.name, FileText)
         assert config.to_mapping(found)["shape"] == {"shape": self.NAME, "sides": 6, "odd": [1]}
@@ -480,7 +500,7 @@ class TestUnloaded:
             pickle.loads(pickle.dumps(found)),
             config.load_toml(Drawing, path),
         ):
-            assert isinstance(again.shape, config.Unloaded)
+            assert isinstance(again.shape, Unloaded)
             assert isinstance(again.shape.name, FileText)
 
     def test_whoever_types_its_name_loads_it_with_the_files_settings(self) -> None:
@@ -506,30 +526,30 @@ class TestKeywords:
         ],
     )
     def test_a_keyword_means_the_highest_setting_of_its_name(self, name: str, path: tuple[str, ...]) -> None:
-        assert config.path_of(Drawing(), name) == path
+        assert path_of(Drawing(), name) == path
 
     def test_one_that_means_several_names_them(self) -> None:
         with pytest.raises(
             InputError, match=r"^'radius' is the name of several settings; write shape_radius or frame_ra"
         ):
-            config.path_of(Drawing(frame=Circle()), "radius")
+            path_of(Drawing(frame=Circle()), "radius")
 
     def test_an_unknown_one_has_a_suggestion(self) -> None:
         with pytest.raises(InputError, match=r"^there is no setting 'raduis'; did you mean 'radius'\?$"):
-            config.path_of(Drawing(), "raduis")
+            path_of(Drawing(), "raduis")
         with pytest.raises(InputError, match="there is no setting 'sides'"):
-            config.path_of(Drawing(), "sides")
+            path_of(Drawing(), "sides")
 
     def test_values_by_keyword(self) -> None:
-        assert config.with_keywords(Drawing(), {"radius": 3, "title": "a"}, "f") == Drawing("a", shape=Circle(3.0))
+        assert with_keywords(Drawing(), {"radius": 3, "title": "a"}, "f") == Drawing("a", shape=Circle(3.0))
         for chosen in ({"shape": Box()}, {"shape": "box"}, {"shape_shape": "box"}, {"shape": {"shape": "box"}}):
-            found = config.with_keywords(Drawing(frame=Circle()), {"height": 7, **chosen}, "f")
+            found = with_keywords(Drawing(frame=Circle()), {"height": 7, **chosen}, "f")
             assert found == Drawing(shape=Box(height=7), frame=Circle()), chosen
         with pytest.raises(InputError, match=r"^f: \[shape\] radius is -1"):
-            config.with_keywords(Drawing(), {"radius": -1}, "f")
+            with_keywords(Drawing(), {"radius": -1}, "f")
 
     def test_every_setting_by_its_shortest_keyword(self) -> None:
-        found = config.keyword_values(Drawing())
+        found = keyword_values(Drawing())
         assert found == {
             "title": "",
             "width": 100.0,
@@ -541,7 +561,7 @@ class TestKeywords:
             "frame_width": 2.0,
             "height": 3,
         }
-        assert config.with_keywords(Drawing(), found, "f") == Drawing()
+        assert with_keywords(Drawing(), found, "f") == Drawing()
 
 
 class TestRanges:
@@ -566,3 +586,27 @@ class TestRanges:
         assert str(caught.value) == message
         with pytest.raises(InputError, match=r"^training\.rate is"):
             check_ranges(SimpleNamespace(rate=value), "training", rate=bounds)
+
+
+@dataclass(frozen=True)
+class Ranged(Checked):
+    size: Size = 4
+    rate: Annotated[float, Range(0.5, 2)] = 1.0
+
+
+@dataclass(frozen=True)
+class Wider(Ranged):
+    size: int = 8
+
+
+class TestAnnotatedRanges:
+    @pytest.mark.parametrize("wrong", [{"size": 0}, {"rate": 0.4}, {"rate": float("nan")}])
+    def test_a_value_outside_is_named_also_where_only_the_default_changed(self, wrong: dict[str, float]) -> None:
+        (name,) = wrong
+        for kind in (Ranged, Wider):
+            with pytest.raises(InputError, match=f"^{name} is ") as caught:
+                kind(**wrong)  # type: ignore[arg-type]
+            assert caught.value.code == "bad-setting"
+
+    def test_the_bounds_are_allowed_and_files_are_read_as_before(self) -> None:
+        assert from_mapping(Wider, {"size": 1, "rate": 2}, "test") == Wider(size=1, rate=2.0)

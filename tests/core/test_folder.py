@@ -38,6 +38,8 @@ def test_every_path_lies_in_the_folder_under_its_listed_name(tmp_path: Path) -> 
         run.metrics,
         run.environment,
         run.labels,
+        run.held_out,
+        run.features,
         run.report,
     ]
     assert [path.name for path in paths] == list(RunFolder.NAMES)

@@ -3,11 +3,21 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import time
 from contextlib import redirect_stderr
 
 import pytest
 
-from nodewise.core.progress import LogProgress, SilentProgress, TerminalProgress, duration, for_terminal, track
+from nodewise.core.progress import (
+    LogProgress,
+    SilentProgress,
+    TerminalProgress,
+    current,
+    duration,
+    for_terminal,
+    shown_by,
+    track,
+)
 
 
 class Terminal(io.StringIO):
@@ -110,3 +120,38 @@ def test_silence_does_not_import_rich() -> None:
         "assert not any(name.split('.')[0] == 'rich' for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stderr=subprocess.PIPE)
+
+
+def test_the_first_line_comes_by_the_clock_and_a_short_stage_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nodewise.core.progress._SECONDS_BEFORE_THE_FIRST_LINE", 0.02)
+    with redirect_stderr(io.StringIO()) as log, LogProgress().stage("evidence", total=20):
+        deadline = time.monotonic() + 10
+        while not log.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert log.getvalue() == "nodewise: evidence: 0 of 20\n"
+    monkeypatch.setattr("nodewise.core.progress._SECONDS_BEFORE_THE_FIRST_LINE", 60)
+    with redirect_stderr(io.StringIO()) as log, LogProgress().stage("evidence"):
+        pass
+    assert log.getvalue() == ""
+
+
+def test_work_below_is_shown_by_whoever_is_above() -> None:
+    assert isinstance(current(), SilentProgress)
+    outer, inner = LogProgress(), LogProgress()
+    with shown_by(outer):
+        with shown_by(inner):
+            assert current() is inner
+        assert current() is outer
+    assert isinstance(current(), SilentProgress)
+
+
+def test_a_stage_within_a_stage_is_not_drawn() -> None:
+    with redirect_stderr(Terminal()) as terminal, TerminalProgress().stage("outer", 2) as outer:
+        with TerminalProgress().stage("inner", 1) as inner:
+            inner.advance()
+        outer.advance()
+    assert "outer" in terminal.getvalue()
+    assert "inner" not in terminal.getvalue()
+    with redirect_stderr(Terminal()) as terminal, TerminalProgress().stage("next", 1):
+        pass
+    assert "next" in terminal.getvalue()

@@ -61,8 +61,8 @@ def test_uniform_law_and_independence(axis: int) -> None:
     key = rng.key(0, "test", 0)
     u = rng.uniform64(key, torch.arange(1000)[:, None], torch.arange(1000)).numpy()
     assert stats.kstest(u.ravel()[::7], "uniform").pvalue > 1e-3
-    neighbours = np.corrcoef(np.take(u, range(999), axis).ravel(), np.take(u, range(1, 1000), axis).ravel())[0, 1]
-    assert abs(neighbours) < 5e-3
+    neighbors = np.corrcoef(np.take(u, range(999), axis).ravel(), np.take(u, range(1, 1000), axis).ravel())[0, 1]
+    assert abs(neighbors) < 5e-3
 
 
 def test_every_bit_is_fair() -> None:

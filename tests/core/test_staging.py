@@ -10,7 +10,7 @@ import pytest
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code
-from nodewise.core.staging import staged
+from nodewise.core.staging import staged_run
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ def contents(folder: Path) -> set[str]:
 
 
 def fail_after_writing(path: Path, failure: BaseException, *, checkpoint: bool = False) -> None:
-    with staged(path) as run:
+    with staged_run(path) as run:
         run.write_config(Settings())
         if checkpoint:
-            run.checkpoint(7).write_bytes(b"learnt")
+            run.checkpoint(7).write_bytes(b"learned")
         raise failure
 
 
@@ -41,7 +41,7 @@ def earlier(tmp_path: Path) -> RunFolder:
 
 
 def test_files_appear_at_the_end(tmp_path: Path) -> None:
-    with staged(tmp_path / "a" / "run") as run:
+    with staged_run(tmp_path / "a" / "run") as run:
         run.write_config(Settings())
         run.append_metrics({"step": 1})
         assert not (tmp_path / "a" / "run" / "config.toml").exists()
@@ -66,14 +66,14 @@ def test_a_failure_leaves_an_earlier_run_as_it_was(earlier: RunFolder) -> None:
 
 def test_success_replaces_an_earlier_run_with_its_stale_page(earlier: RunFolder) -> None:
     (earlier.path / "notes.txt").write_text("mine")
-    with staged(earlier.path) as run:
+    with staged_run(earlier.path) as run:
         run.write_config(Settings(0.5))
     assert earlier.read_config(Settings) == Settings(0.5)
     assert contents(earlier.path) == {"config.toml", "notes.txt"}
 
 
 def test_a_block_that_writes_no_run_leaves_the_earlier_one(earlier: RunFolder) -> None:
-    with staged(earlier.path):
+    with staged_run(earlier.path):
         pass
     assert contents(earlier.path) == {"config.toml", "environment.json", "report.html"}
 
@@ -84,8 +84,8 @@ def test_an_interruption_keeps_checkpoints_and_says_where(tmp_path: Path, failur
         fail_after_writing(tmp_path / "run", failure, checkpoint=True)
     assert exit_code(caught.value) == code
     assert contents(tmp_path / "run") == {".partial"}
-    with staged(tmp_path / "run") as run:
-        assert [path.read_bytes() for path in run.checkpoints()] == [b"learnt"]
+    with staged_run(tmp_path / "run") as run:
+        assert [path.read_bytes() for path in run.checkpoints()] == [b"learned"]
         run.write_config(Settings())
     assert contents(tmp_path / "run") == {"config.toml"}
 
@@ -106,7 +106,7 @@ def test_publishing_that_was_cut_off_is_finished_by_the_next(earlier: RunFolder)
     earlier.config.unlink()
     earlier.append_metrics({"step": 9})
     (earlier.path / "notes.txt").write_text("mine")
-    with staged(earlier.path):
+    with staged_run(earlier.path):
         assert earlier.read_config(Settings) == Settings(0.7)
         assert earlier.read_metrics() == [{"step": 9}]
     assert contents(earlier.path) == {"config.toml", "metrics.jsonl", "notes.txt"}
@@ -114,14 +114,14 @@ def test_publishing_that_was_cut_off_is_finished_by_the_next(earlier: RunFolder)
 
 def test_a_foreign_folder_is_refused_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="holds files"), staged(tmp_path):
+    with pytest.raises(InputError, match="holds files"), staged_run(tmp_path):
         pytest.fail("the work began")
     assert contents(tmp_path) == {"thesis.tex"}
 
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
-    with staged(tmp_path / "run") as run:
-        with pytest.raises(InputError, match="is at work on this run"), staged(tmp_path / "run"):
+    with staged_run(tmp_path / "run") as run:
+        with pytest.raises(InputError, match="is at work on this run"), staged_run(tmp_path / "run"):
             pytest.fail("the work began")
         run.write_config(Settings())
     assert contents(tmp_path / "run") == {"config.toml"}
@@ -155,7 +155,7 @@ class TestPlanted:
             run.environment.replace(mine / "letter.txt")
         (run.path / name).symlink_to(mine / "letter.txt")
         before = (mine / "letter.txt").read_text()
-        with staged(run.path) as work:
+        with staged_run(run.path) as work:
             for written in RunFolder.NAMES:
                 (work.path / written).write_text("new")
         assert not (run.path / name).is_symlink()
@@ -166,7 +166,7 @@ class TestPlanted:
         hidden = tmp_path / "run" / ".partial"
         hidden.mkdir(parents=True)
         (hidden / name).symlink_to(mine / "letter.txt")
-        with pytest.raises(InputError, match="holds links or folders"), staged(tmp_path / "run"):
+        with pytest.raises(InputError, match="holds links or folders"), staged_run(tmp_path / "run"):
             pytest.fail("the body must not run")
         assert (mine / "letter.txt").read_text() == "dear"
         assert contents(tmp_path / "run") == {".partial"}
@@ -174,18 +174,18 @@ class TestPlanted:
     def test_a_hidden_folder_that_is_a_link_is_refused(self, tmp_path: Path, mine: Path) -> None:
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / ".partial").symlink_to(mine)
-        with pytest.raises(InputError, match="holds links or folders"), staged(tmp_path / "run"):
+        with pytest.raises(InputError, match="holds links or folders"), staged_run(tmp_path / "run"):
             pytest.fail("the body must not run")
         assert contents(mine) == {"letter.txt"}
 
     def test_a_folder_in_the_hidden_folder_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "run" / ".partial" / "deep").mkdir(parents=True)
-        with pytest.raises(InputError, match="holds links or folders"), staged(tmp_path / "run"):
+        with pytest.raises(InputError, match="holds links or folders"), staged_run(tmp_path / "run"):
             pytest.fail("the body must not run")
 
     def test_a_link_for_the_lock_is_not_emptied(self, tmp_path: Path, mine: Path) -> None:
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / ".lock").symlink_to(mine / "letter.txt")
-        with pytest.raises(InputError, match="cannot make the run folder"), staged(tmp_path / "run"):
+        with pytest.raises(InputError, match="cannot write"), staged_run(tmp_path / "run"):
             pytest.fail("the body must not run")
         assert (mine / "letter.txt").read_text() == "dear"

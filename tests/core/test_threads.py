@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from nodewise.core.environment import spin_briefly
+from nodewise.core.environment import tune_process
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,6 @@ def test_threads_spin_briefly_unless_the_user_has_said_how_they_wait(
         monkeypatch.delenv(name, raising=False)
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    spin_briefly()
+    tune_process()
     assert os.environ.get("GOMP_SPINCOUNT") == expected
     monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)

@@ -21,14 +21,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import (
+    Annotated,
     Any,
-    ClassVar,
     Literal,
-    NoReturn,
     TypeVar,
     Union,
     cast,
-    dataclass_transform,
     get_args,
     get_origin,
     get_type_hints,
@@ -36,66 +34,10 @@ from typing import (
 
 from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.files import read_bytes
-from nodewise.core.registry import FileText, Registry, failure, name_in_files
+from nodewise.core.parts import Part, Unloaded
+from nodewise.core.registry import FileText, failure, name_in_files
 
 T = TypeVar("T")
-
-
-@dataclass_transform(frozen_default=True)
-class Part:
-    """One of several classes that a section of settings may be; its fields are the section's other keys.
-
-    A subclass is a frozen dataclass without saying so.
-
-    Attributes:
-        key: the setting that names the class.
-        registry: the classes by name.
-        name: this class's.
-    """
-
-    key: ClassVar[str]
-    registry: ClassVar[Registry[Any]]
-    name: ClassVar[str] = ""
-
-    def __init_subclass__(cls) -> None:
-        cls.name = f"{cls.__module__}:{cls.__qualname__}"  # until it is registered under a shorter one
-        dataclass(frozen=True)(cls)
-
-    @classmethod
-    def named(cls, name: str) -> type[Any]:
-        """Return the class that a name stands for."""
-        found = cls.registry[name]
-        if not (isinstance(found, type) and issubclass(found, cls)):
-            base = f"{cls.__module__}.{cls.__qualname__}"
-            raise InputError(
-                f"{cls.registry.kind} {name} is not a class derived from {base}, but {found!r:.60}",
-                code="own-code-failed",
-            )
-        return found
-
-    @classmethod
-    def upgraded(cls, section: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a section that an earlier version may have written as this one would."""
-        return section
-
-
-@dataclass(frozen=True)
-class Unloaded:
-    """A part of somebody's own that only a file names: its settings are kept, its code is not loaded."""
-
-    kind: type[Part]
-    name: str
-    values: Mapping[str, Any]
-
-    def load(self) -> NoReturn:
-        """Say why the part cannot be used."""
-        self.kind.registry[self.name]
-        raise AssertionError("a file's own name is always refused")
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):  # copy and pickle ask what there is; everybody else wants the part itself
-            raise AttributeError(name)
-        self.load()
 
 
 MOST = 10_000_000
@@ -163,7 +105,7 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
 def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) -> T:
     """Return a copy of `settings` with values put at paths such as ``("sampling", "alpha")``, all at once."""
     # Parts go by their classes meanwhile: one that was handed in as an object need not have a name to find it by.
-    mapping, chosen = _mapping(settings, type), _part_keys(type(settings))
+    mapping, chosen = _mapping(settings, type), part_keys(type(settings))
     # A part chosen anew brings settings of its own; those of the one before it would mean nothing to it.
     single = (change for path, value in changes.items() for change in _leaves(path, value))
     for path, value in sorted(single, key=lambda change: change[0] not in chosen):
@@ -184,85 +126,25 @@ def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) ->
     return _build(type(settings), mapping, source)
 
 
-def with_keywords(settings: T, keywords: Mapping[str, Any], source: str) -> T:
-    """Return a copy of `settings` changed by Python keywords such as ``steps=80``; see `path_of`.
-
-    A part may be given as an object, and then or when it is named anew, keywords may be settings of that part.
-    """
-    parts = {name for name in keywords if _chooses(settings, name)}
-    for some in (parts, keywords.keys() - parts):
-        if some:
-            settings = changed(settings, {path_of(settings, name): keywords[name] for name in some}, source)
-    return settings
-
-
-def path_of(settings: object, name: str) -> tuple[str, ...]:
-    """Return the path of the setting that a Python keyword means.
-
-    The keyword is the setting's own name if no other setting so high up in the sections has it; otherwise, sections and
-    name joined by underscores, such as ``encoder_teleport``.
-    """
-    paths = list(_paths(to_mapping(settings)))
-    exact = [path for path in paths if "_".join(path) == name]
-    called = [path for path in paths if path[-1] == name]
-    highest = [path for path in called if len(path) == min(map(len, called))]
-    if exact or len(highest) == 1:
-        return (exact or highest)[0]
-    if highest:
-        means = " or ".join("_".join(path) for path in highest)
-        raise InputError(f"{name!r} is the name of several settings; write {means}", code="bad-setting")
-    raise InputError(
-        f"there is no setting {name!r}{did_you_mean(name, (path[-1] for path in paths))}", code="unknown-setting"
-    )
-
-
-def keyword_values(settings: object) -> dict[str, Any]:
-    """Return the value of every setting by the shortest keyword that means it."""
-    paths = [path for path in _paths(to_mapping(settings)) if not isinstance(_at(settings, path), Mapping)]
-    shortest = {}
-    for path in paths:
-        try:
-            name = path[-1] if path_of(settings, path[-1]) == path else "_".join(path)
-        except InputError:
-            name = "_".join(path)
-        shortest[name] = _at(settings, path)
-    return shortest
-
-
-def _at(settings: object, path: tuple[str, ...]) -> Any:
-    value: Any = to_mapping(settings)
-    for name in path:
-        value = value[name]
-    return value
-
-
-def _paths(mapping: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    for name, value in mapping.items():
-        yield (*above, name)
-        if isinstance(value, Mapping):
-            yield from _paths(value, (*above, name))
-
-
-def _chooses(settings: object, name: str) -> bool:
-    """Tell whether a keyword means a section, or the setting that chooses a part."""
-    path = next((path for path in _paths(to_mapping(settings)) if name in (path[-1], "_".join(path))), None)
-    return path is not None and (path in _part_keys(type(settings)) or isinstance(_at(settings, path), Mapping))
-
-
-def _part_keys(cls: type[object], prefix: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+def part_keys(cls: type[object], prefix: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
     """Return the paths of the settings that choose a part."""
     found = set()
     for item in _fields(cls):
         kind: Any = get_type_hints(cls)[item.name]
-        if _is_part(kind):
+        if _is_choice(kind):
             found.add((*prefix, item.name, kind.key))
         elif is_dataclass(kind):
-            found |= _part_keys(kind, (*prefix, item.name))  # type: ignore[arg-type]  # a class, not an instance
+            found |= part_keys(kind, (*prefix, item.name))  # type: ignore[arg-type]  # a class, not an instance
     return found
 
 
 def _is_part(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Part)
+
+
+def _is_choice(kind: Any) -> bool:
+    """Whether a field leaves open which part it is: its type is the class that says which key names it."""
+    return _is_part(kind) and "key" in vars(kind)
 
 
 def check_ranges(settings: object, section: str = "", /, **bounds: tuple[float, float | None]) -> None:
@@ -280,6 +162,38 @@ def check_ranges(settings: object, section: str = "", /, **bounds: tuple[float, 
             )
 
 
+@dataclass(frozen=True)
+class Range:
+    """The values that a setting may have, as an annotation of its type."""
+
+    low: float
+    high: float | None = None
+
+
+Size = Annotated[int, Range(1, MOST_DIMENSIONS)]
+Layers = Annotated[int, Range(1, MOST_LAYERS)]
+Count = Annotated[int, Range(1)]
+CountOrNone = Annotated[int, Range(0)]
+NotNegative = Annotated[float, Range(0)]
+Share = Annotated[float, Range(0, 1)]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Settings whose annotations say which values are allowed, such as ``dimension: Size = 64``.
+
+    A subclass that gives a field another default need not repeat its range.
+    """
+
+    def __post_init__(self) -> None:
+        bounds: dict[str, tuple[float, float | None]] = {}
+        for cls in type(self).__mro__:
+            for name, kind in get_type_hints(cls, include_extras=True).items():
+                for each in getattr(kind, "__metadata__", ()):
+                    bounds.setdefault(name, (each.low, each.high))
+        check_ranges(self, **bounds)
+
+
 def to_mapping(settings: object) -> dict[str, Any]:
     """Return settings as nested plain dictionaries; tuples become lists, a part's class its name in files."""
     return _mapping(settings, lambda part: name_in_files(type(part)))
@@ -292,7 +206,9 @@ def _mapping(settings: object, called: Callable[[Part], Any]) -> dict[str, Any]:
     for item in _fields(type(settings)):
         value = getattr(settings, item.name)
         if is_dataclass(value):
-            mapping[item.name] = _mapping(value, called)
+            mapping[item.name] = inner = _mapping(value, called)
+            if isinstance(value, Part) and not _is_choice(get_type_hints(type(settings))[item.name]):
+                del inner[value.key]  # a part of a composition: which one it is, the composition says
         else:
             mapping[item.name] = list(value) if isinstance(value, tuple) else value
     return mapping
@@ -310,7 +226,7 @@ def keys(cls: type[object], prefix: str = "") -> Iterator[str]:
     for item in _fields(cls):
         yield prefix + item.name
         kind = get_type_hints(cls)[item.name]
-        if _is_part(kind):
+        if _is_choice(kind):
             kind = type(_default(item))
         if is_dataclass(kind):
             yield from keys(kind, f"{prefix}{item.name}.")  # type: ignore[arg-type]  # a class, not an instance
@@ -330,7 +246,11 @@ def _section(cls: type[T], mapping: object, key: str, root: type[object]) -> T:
     prefix = f"{key}." if key else ""
     known = {item.name: item for item in _fields(cls)}
     earlier: dict[str, str] = getattr(cls, "renamed", {})  # names that settings had before, accepted for a while
+    values_then: dict[str, str] = getattr(cls, "renamed_values", {})
     given: dict[str, Any] = {earlier.get(str(name), str(name)): value for name, value in mapping.items()}
+    given |= {
+        name: values_then[value] for name, value in given.items() if isinstance(value, str) and value in values_then
+    }
     for name in given:
         if name not in known:
             raise InputError(
@@ -361,14 +281,15 @@ def _suggest(prefix: str, name: str, cls: type[object], root: type[object]) -> s
     # has the keys of the class chosen, not those of the default.
     beyond = (key for key in keys(root) if not prefix or not key.startswith(prefix))
     elsewhere = [key for key in (*keys(cls, prefix), *beyond) if key.rpartition(".")[2] == name]
-    if elsewhere:
+    plural = {item.name for item in _fields(cls)} & {f"{name}s", name.removesuffix("s")}  # nearer than another section
+    if elsewhere and not plural:
         return f"; did you mean '{elsewhere[0]}'?"
     return did_you_mean(prefix + name, (prefix + item.name for item in _fields(cls)))
 
 
 def _value(kind: Any, value: Any, key: str, root: type[object]) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
-    if _is_part(kind):
+    if _is_choice(kind):
         return _part(kind, value, key, root)
     if is_dataclass(kind):
         if isinstance(value, kind):  # type: ignore[arg-type]  # a class, not an instance
@@ -416,7 +337,7 @@ def _part(kind: type[Part], value: Any, key: str, root: type[object]) -> Part | 
     if not isinstance(named, str):
         raise InputError(f"'{key}.{kind.key}' must be text, not {_describe(named)}", code="bad-setting")
     rest = {name: each for name, each in section.items() if name != kind.key}
-    if isinstance(named, FileText) and kind.registry.is_own(named):
+    if isinstance(named, FileText) and any(map(kind.registry.is_own, named.split("+"))):  # one, or of a composition
         return Unloaded(kind, named, rest)
     return cast(Part, _section(kind.named(named), rest, key, root))
 

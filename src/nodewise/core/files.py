@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import math
 import os
@@ -97,6 +98,44 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     return Path(path).read_bytes()
 
 
+@contextmanager
+def locked_append(path: Path) -> Iterator[tuple[int, int]]:
+    """Yield the descriptor of a file of lines, open at its end, and its size; what was written is on the disk after it.
+
+    The rest of a line that was cut off by a kill is removed first. A lock keeps the lines of other processes apart.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor, _cut_to_whole_lines(descriptor)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write everything, however little the system takes at once."""
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _cut_to_whole_lines(descriptor: int) -> int:
+    """Remove what follows the last line break; return the size that is left."""
+    size = os.fstat(descriptor).st_size
+    end = size
+    while end:
+        start = max(0, end - 4096)
+        place = os.pread(descriptor, end - start, start).rfind(b"\n")
+        if place >= 0:
+            end = start + place + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(descriptor, end)
+    return end
+
+
 def flush_to_disk(path: Path) -> None:
     """Return when a file's content, or a folder's list of names, would survive a loss of power."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -118,7 +157,7 @@ def _reason(error: OSError, folder: Path) -> str:
 def to_json(value: object, indent: int | None = None) -> str:
     """Return `value` as JSON; numbers of numpy and torch are plain numbers, NaN and infinities are null."""
     text = json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
-    # Names of files that are not UTF-8 hold lone surrogates; spelt out, these are JSON and come back as they were.
+    # Names of files that are not UTF-8 hold lone surrogates; spelled out, these are JSON and come back as they were.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -49,6 +49,8 @@ class RunFolder:
         "metrics.jsonl",
         "environment.json",
         "labels.parquet",
+        "held_out_edges.parquet",
+        "features.json",
         "report.html",
     )
 
@@ -83,6 +85,16 @@ class RunFolder:
         return self.path / "labels.parquet"
 
     @property
+    def held_out(self) -> Path:
+        """Edges that training did not see, kept to be predicted."""
+        return self.path / "held_out_edges.parquet"
+
+    @property
+    def features(self) -> Path:
+        """How the columns of a table became the features, if they were one."""
+        return self.path / "features.json"
+
+    @property
     def report(self) -> Path:
         """The page to look at."""
         return self.path / "report.html"
@@ -109,7 +121,7 @@ class RunFolder:
         if not run.config.is_file():
             if run.partial.exists():
                 raise InputError(
-                    f"{path}: the run is not finished; the 'nodewise embed' of it with --resume goes on",
+                    f"{path}: the run is not finished; the 'nodewise embed' of it with --resume resumes it",
                     code="unfinished-run",
                 )
             raise InputError(f"{path}: not a run folder: it has no {run.config.name}", code="not-a-run")

@@ -1,11 +1,12 @@
 """Being asked to stop: Ctrl-C (SIGINT), an administrator or scheduler (SIGTERM), a closed terminal (SIGHUP).
 
 Everywhere an interruption is a `KeyboardInterrupt`. Inside `deferred` it waits until the work is at a point from which
-it can go on later; a second one does not wait.
+it can resume later; a second one does not wait.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -16,16 +17,30 @@ from typing import Any
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+_reasons: list[str] = []  # of our own, where no person or scheduler asked
+
+
 class Stopped(KeyboardInterrupt):
-    """A signal asked us to stop."""
+    """A signal asked us to stop, or a limit of the user's own; its text is the reason, if there is one."""
 
     def __init__(self, number: int = signal.SIGINT) -> None:
-        super().__init__()
-        self.number = int(number)
+        super().__init__(*_reasons[-1:])
+        self.number = int(signal.SIGINT if _reasons else number)
+
+
+def ask_to_stop(reason: str) -> None:
+    """Stop the work of the main thread from any other, as SIGTERM would."""
+    _reasons.append(reason)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def reason(stop: KeyboardInterrupt) -> str:
+    """Return why work stops, in words."""
+    return str(stop) or "interrupted"
 
 
 class Paused(Stopped):
-    """Stopped by a signal, with something kept to go on from."""
+    """Stopped by a signal, with something kept to resume from."""
 
     def __init__(self, message: str, cause: KeyboardInterrupt) -> None:
         super().__init__(exit_code(cause) - 128)
@@ -33,7 +48,16 @@ class Paused(Stopped):
 
 
 class Interrupted(Paused):
-    """Paused, and the command goes on only if `--resume` asks for it."""
+    """Paused, and the command resumes only if `--resume` asks for it."""
+
+
+@contextmanager
+def resumable(folder: object) -> Iterator[None]:
+    """Let an interruption of the block say that what is done is in a folder, and how to resume."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise Paused(f"{reason(stop)}; what is done is in {folder}, and the same command resumes", stop) from None
 
 
 def exit_code(stop: KeyboardInterrupt) -> int:
@@ -56,6 +80,7 @@ def stopped_by_exception() -> Iterator[None]:
         yield
     finally:
         _restore(before)
+        _reasons.clear()
 
 
 @contextmanager

@@ -61,5 +61,6 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table as HTML, for a notebook."""
-    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in (header, *rows))
-    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+    titles = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    return f"<table><tr>{titles}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

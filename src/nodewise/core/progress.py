@@ -6,16 +6,19 @@ Library code takes a `Progress` and never asks whether anybody is watching::
         for epoch in range(epochs):
             stage.advance(loss=step())
 
-The silent twin costs nothing and does not import rich.
+The silent twin costs nothing and does not import rich. Work deep below, such as features that are computed when they
+are first read, opens its stage on `current()`: the progress that whoever is above has handed to `shown_by`.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from nodewise.core.terminal import tell
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SECONDS_BEFORE_THE_FIRST_LINE = 1.5
 _SECONDS_BETWEEN_LINES = 30.0
 _SECONDS_OF_RESTORING = 1.0  # what comes sooner was done before a kill, and says nothing about the speed
 
@@ -52,11 +56,28 @@ class SilentProgress:
 
 
 class TerminalProgress:
-    """Draws each stage as a bar on stderr, with its speed, the time left and the latest values."""
+    """Draws each stage as a bar on stderr, with its speed, the time left and the latest values.
+
+    A stage within another one is not drawn: a terminal has one last line.
+    """
+
+    _drawing: ClassVar[bool] = False
 
     @contextmanager
     def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
         """Open a bar; it stays on the screen, finished or not, when the stage ends."""
+        if TerminalProgress._drawing:
+            yield _SilentStage()
+            return
+        TerminalProgress._drawing = True
+        try:
+            with self._bar(description, total) as stage:
+                yield stage
+        finally:
+            TerminalProgress._drawing = False
+
+    @contextmanager
+    def _bar(self, description: str, total: int | None) -> Iterator[Stage]:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
@@ -74,12 +95,38 @@ class TerminalProgress:
 
 
 class LogProgress:
-    """Writes a line on stderr every half minute, for those who read a log of a job that takes hours."""
+    """Writes a line on stderr after some seconds and then every half minute, for those who read a log."""
 
     @contextmanager
     def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
         """Open a stage; one that is short writes nothing."""
-        yield _LineStage(description, total)
+        stage = _LineStage(description, total)
+        # By the clock, not by the steps: the first of them may take minutes.
+        first = threading.Timer(_SECONDS_BEFORE_THE_FIRST_LINE, stage.begin)
+        first.daemon = True
+        first.start()
+        try:
+            yield stage
+        finally:
+            first.cancel()
+
+
+_SHOWN: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+@contextmanager
+def shown_by(progress: Progress) -> Iterator[None]:
+    """Let all work inside the block that is handed no progress of its own be shown by this one."""
+    before = _SHOWN.set(progress)
+    try:
+        yield
+    finally:
+        _SHOWN.reset(before)
+
+
+def current() -> Progress:
+    """Return who shows the work at hand: nobody, unless somebody above has said so."""
+    return _SHOWN.get() or SilentProgress()
 
 
 def for_terminal(quiet: bool = False) -> Progress:
@@ -113,6 +160,10 @@ class _LineStage:
     def __init__(self, description: str, total: int | None) -> None:
         self._description, self._total, self._done, self._restored = description, total, 0, 0
         self._begun = self._told = time.monotonic()
+
+    def begin(self) -> None:
+        total = "" if self._total is None else f"{self._done:,} of {self._total:,}"
+        tell(f"{self._description}: {total or 'begun'}")
 
     def advance(self, steps: int = 1, **values: float) -> None:
         self._done += steps

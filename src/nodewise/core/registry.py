@@ -1,8 +1,8 @@
 """Parts by name: strategies, encoders, methods and data sets register themselves where they are written.
 
 A part of the package is found by its name because the modules of its folder are imported when it is first asked for;
-a part of the user's own is registered by the same decorator, or named as ``module:attribute``, which is also how files
-name it: whoever reads them may not have registered it. Adding a part means adding a file.
+a part of the user's own is registered by the same decorator, or named as ``file.py:attribute`` or ``module:attribute``,
+which is also how files name it: whoever reads them may not have registered it. Adding a part means adding a file.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, TypeVar, cast
 
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, require_type
 
 T = TypeVar("T")
 C = TypeVar("C")
 
-_OWN = re.compile(r"[\w.]+:[\w.]+")
+_OWN = re.compile(r"(?:[\w.]+|[^:\0]+\.py):[\w.]+")
 
 
 class Registry(Mapping[str, T]):
@@ -32,6 +32,8 @@ class Registry(Mapping[str, T]):
         kind: what is being named, in error messages.
         packages: where the parts that come along are.
     """
+
+    remedy = "name it in the command line too (--set), or in Python"
 
     def __init__(self, kind: str, *packages: str) -> None:
         self.kind = kind
@@ -78,6 +80,7 @@ class Registry(Mapping[str, T]):
 
         One's own is refused where the name was read from a file: files are data, and importing runs code.
         """
+        require_type(f"the name of a {self.kind}", name, str, "text")
         if name in self._own:
             return self._own[name]
         if name not in self._found:
@@ -87,8 +90,8 @@ class Registry(Mapping[str, T]):
         if self.is_own(name):
             if isinstance(name, FileText):
                 raise InputError(
-                    f"the {self.kind} {name[:60]!r} would load code, and only a file of settings names it; "
-                    "if the code is yours, name it in the command line too (--set), or in Python",
+                    f"the {self.kind} {name[:60]!r} would load code, and only a file names it; if the code is yours, "
+                    f"{self.remedy}",
                     code="own-code",
                 )
             return cast(T, self._import_own(name))
@@ -117,12 +120,15 @@ class Registry(Mapping[str, T]):
 
     def _import_own(self, name: str) -> object:
         module_name, _, attribute = name.partition(":")
+        folder = Path.cwd()
+        if module_name.endswith(".py"):  # a file, from wherever it is
+            folder, module_name = Path(module_name).resolve().parent, Path(module_name).stem
         # An installed command does not see the folder it is run in; last, so that nothing is shadowed.
-        if (here := str(Path.cwd())) not in sys.path:
+        if (here := str(folder)) not in sys.path:
             sys.path.append(here)
         try:
             module = import_module(module_name)
-        except Exception as error:  # whatever goes wrong in the user's module is theirs to see in one line
+        except (Exception, SystemExit) as error:  # whatever goes wrong in the user's module, in one line; exits too
             raise InputError(
                 f"cannot import the {self.kind} {name!r}: {_one_line(error)}", code="own-code-failed"
             ) from error
@@ -139,7 +145,7 @@ def name_in_files(part: Any) -> str:
     return f"{part.__module__}:{part.__qualname__}" if own else str(part.name)
 
 
-def failure(own: object, error: Exception) -> str:
+def failure(own: object, error: BaseException) -> str:
     """Say in one line how a class of the user's own failed, and where in its file."""
     file = file_of(own)
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == file]
@@ -155,7 +161,7 @@ def file_of(own: object) -> str:
         return ""
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 

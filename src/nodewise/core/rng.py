@@ -49,7 +49,8 @@ def _mix_int(x: int) -> int:
     return x ^ (x >> 31)
 
 
-def _shift_right(x: Tensor, bits: int) -> Tensor:
+def shift_right(x: Tensor, bits: int) -> Tensor:
+    """Return int64 numbers shifted by some bits, zeros moving in from the left."""
     # int64 shifts are arithmetic; the mask makes them logical.
     return (x >> bits).bitwise_and_((1 << (64 - bits)) - 1)
 
@@ -64,9 +65,9 @@ def _mix(x: Tensor) -> Tensor:
 
 def mix_in_torch(x: Tensor) -> Tensor:
     """Return the mixed bits of int64 numbers of any shape, on any device."""
-    x = _shift_right(x, 30).bitwise_xor_(x).mul_(_signed(_MULTIPLIER_1))
-    x = _shift_right(x, 27).bitwise_xor_(x).mul_(_signed(_MULTIPLIER_2))
-    return _shift_right(x, 31).bitwise_xor_(x)
+    x = shift_right(x, 30).bitwise_xor_(x).mul_(_signed(_MULTIPLIER_1))
+    x = shift_right(x, 27).bitwise_xor_(x).mul_(_signed(_MULTIPLIER_2))
+    return shift_right(x, 31).bitwise_xor_(x)
 
 
 @overload
@@ -110,12 +111,12 @@ def bits(key: int | Tensor, *indices: Tensor) -> Tensor:
 
 def uniform(key: int | Tensor, *indices: Tensor) -> Tensor:
     """Return float32 numbers in [0, 1), multiples of 2^-24, one per combination of `indices`."""
-    return _shift_right(bits(key, *indices), 40).to(torch.float32) * 2.0**-24
+    return shift_right(bits(key, *indices), 40).to(torch.float32) * 2.0**-24
 
 
 def uniform64(key: int | Tensor, *indices: Tensor) -> Tensor:
     """Return float64 numbers in [0, 1), multiples of 2^-53, one per combination of `indices`."""
-    return _shift_right(bits(key, *indices), 11).to(torch.float64) * 2.0**-53
+    return shift_right(bits(key, *indices), 11).to(torch.float64) * 2.0**-53
 
 
 def normal(key: int | Tensor, *indices: Tensor) -> Tensor:
@@ -131,7 +132,7 @@ def below(bound: int | Tensor, key: int | Tensor, *indices: Tensor) -> Tensor:
 
 def scale_below(bound: int | Tensor, drawn: Tensor) -> Tensor:
     """Turn 64 random bits into an integer in [0, bound), by their upper half."""
-    return (_shift_right(drawn, 32) * bound) >> 32
+    return (shift_right(drawn, 32) * bound) >> 32
 
 
 def keep_mask(probability: float, key: int | Tensor, rows: Tensor, columns: int) -> Tensor:

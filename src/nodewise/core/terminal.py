@@ -8,15 +8,42 @@ from typing import TextIO
 
 
 def printable(text: object) -> str:
-    """Return a text as one line whose control characters, such as those that clear a screen, are spelt out."""
+    """Return a text as one line whose control characters, such as those that clear a screen, are spelled out."""
     joined = " ".join(part.strip() for part in str(text).splitlines())
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in joined)
 
 
 def say(message: object, quiet: bool = False) -> None:
-    """Print a line for the person at the terminal, on stderr, so that stdout holds results only."""
-    if not quiet:
-        tell(message)
+    """Print a line for the person at the terminal, on stderr, so that stdout holds results only.
+
+    Within a command a line is said once, and of more than a screen of them only warnings; see `begin_notes`.
+    """
+    text = str(message)
+    if quiet or (_SAID is not None and text in _SAID):
+        return
+    if _SAID is not None:
+        _SAID.append(text)
+        if len(_SAID) > _MOST_NOTES and not text.startswith("warning"):
+            if len(_SAID) == _MOST_NOTES + 1:
+                tell("further notes are left out")
+            return
+    tell(message)
+
+
+_MOST_NOTES = 20
+_SAID: list[str] | None = None
+
+
+def begin_notes() -> None:
+    """Begin a command, in which nothing has been said yet."""
+    global _SAID
+    _SAID = []
+
+
+def end_notes() -> None:
+    """End the command: from here on everything is said."""
+    global _SAID
+    _SAID = None
 
 
 def tell(message: object) -> None:
@@ -35,7 +62,7 @@ def silence(stream: TextIO) -> None:
 
 
 def open_streams() -> None:
-    """Make sure that there are standard streams, and that they take any character, spelt out where need be."""
+    """Make sure that there are standard streams, and that they take any character, spelled out where need be."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
