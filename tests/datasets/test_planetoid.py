@@ -4,11 +4,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.planetoid_bytes import CLASSES, NEIGHBOURS, WORDS, array, lists, matrix, pickled, small_set
+from tests.planetoid_bytes import CLASSES, NEIGHBORS, WORDS, array, lists, matrix, pickled, small_set
 
 from nodewise.core.errors import InputError
 from nodewise.datasets import planetoid
-from nodewise.datasets.planetoid import normalise_rows, planetoid_graph
+from nodewise.datasets.planetoid import normalize_rows, planetoid_graph
 from nodewise.datasets.planetoid_files import PARTS, read_files
 from nodewise.graph.graph import Graph
 
@@ -52,7 +52,7 @@ def test_rows_of_a_small_set_go_to_their_nodes(small: dict[str, bytes]) -> None:
     assert graph.labels.tolist() == [0, 1, 1, 1, -1, 0]
     assert graph.class_names == (0, 1)
     assert graph.ids.to_list() == [0, 1, 2, 3, 4, 5]
-    for node, others in NEIGHBOURS.items():
+    for node, others in NEIGHBORS.items():
         seen = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
         assert seen.tolist() == sorted(set(others) - {node})
     assert graph.split is not None
@@ -75,8 +75,8 @@ DAMAGE = {
         pickled(lists({0: [], 2: []})),
         "graph: its nodes are not numbered 0, 1, 2",
     ),
-    "graph with a stranger": ("graph", pickled(lists(NEIGHBOURS | {4: [9]})), "names node 9"),
-    "graph with a negative": ("graph", pickled(lists(NEIGHBOURS | {4: [-1]})), "names node -1"),
+    "graph with a stranger": ("graph", pickled(lists(NEIGHBORS | {4: [9]})), "names node 9"),
+    "graph with a negative": ("graph", pickled(lists(NEIGHBORS | {4: [-1]})), "names node -1"),
     "fewer words": ("tx", pickled(matrix(WORDS[[5, 3]][:, :3])), "do not fit"),
     "fewer rows": ("tx", pickled(matrix(WORDS[[5]])), "do not fit"),
     "more rows": ("tx", pickled(matrix(WORDS[[5, 3, 4]])), "do not fit"),
@@ -102,10 +102,10 @@ def test_a_malicious_part_is_refused_and_does_not_run(small: dict[str, bytes], t
     assert not canary.exists()
 
 
-def test_rows_are_normalised_as_a_loop_would() -> None:
+def test_rows_are_normalized_as_a_loop_would() -> None:
     values = np.random.default_rng(0).normal(size=(20, 9)) * (np.random.default_rng(1).random((20, 9)) < 0.3)
     values[3] = 0
-    scaled = normalise_rows(sp.csr_matrix(values))
+    scaled = normalize_rows(sp.csr_matrix(values))
     assert scaled.dtype == np.float32
     for row, seen in zip(values.tolist(), scaled.toarray(), strict=True):
         total = sum(abs(value) for value in row) or 1.0
@@ -114,7 +114,7 @@ def test_rows_are_normalised_as_a_loop_would() -> None:
 
 def test_a_row_of_stored_zeros_stays_zero() -> None:
     stored = sp.csr_matrix((np.zeros(2), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
-    assert normalise_rows(stored).toarray().tolist() == [[0, 0]]
+    assert normalize_rows(stored).toarray().tolist() == [[0, 0]]
 
 
 def test_the_originals_have_their_published_sizes(original: Graph) -> None:

@@ -58,8 +58,8 @@ def test_matrices_come_back() -> None:
 
 
 def test_lists_come_back() -> None:
-    neighbours = {0: [1, 2], 7: [], 1: [0]}
-    assert read_lists(pickled(lists(neighbours)), "g") == neighbours
+    neighbors = {0: [1, 2], 7: [], 1: [0]}
+    assert read_lists(pickled(lists(neighbors)), "g") == neighbors
 
 
 COMMANDS = [
@@ -202,10 +202,10 @@ def test_matrices_that_make_no_sense_are_refused() -> None:
         assert "do not fit together" in refused(pickled(matrix_parts((1, 2), good | wrong)))[1]
 
 
-@pytest.mark.parametrize("neighbours", [b"N", b"](" + short("1") + b"e", b"](]e", b"}"])
-def test_lists_that_hold_something_else_are_refused(neighbours: bytes) -> None:
+@pytest.mark.parametrize("neighbors", [b"N", b"](" + short("1") + b"e", b"](]e", b"}"])
+def test_lists_that_hold_something_else_are_refused(neighbors: bytes) -> None:
     body = glob("collections", "defaultdict") + glob("__builtin__", "list") + b"\x85R("
-    assert "expected lists of node numbers" in refused(pickled(body + integer(0) + neighbours + b"u"))[2]
+    assert "expected lists of node numbers" in refused(pickled(body + integer(0) + neighbors + b"u"))[2]
 
 
 @given(st.binary(max_size=200))

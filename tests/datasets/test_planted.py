@@ -88,7 +88,7 @@ def test_ends_fall_on_nodes_by_weight() -> None:
     assert len(drawn) == 100_000
     assert seen[3] == 0
     assert stats.chisquare(np.delete(seen, 3), np.delete(weights, 3) / weights.sum() * 100_000).pvalue > 1e-4
-    # Any stretch is a sample of the whole: neighbours in the sequence are independent.
+    # Any stretch is a sample of the whole: neighbors in the sequence are independent.
     table = np.histogram2d(drawn[0::2], drawn[1::2], bins=5)[0][np.ix_([0, 1, 2, 4], [0, 1, 2, 4])]
     assert stats.chi2_contingency(table).pvalue > 1e-4
 

@@ -11,23 +11,23 @@ from nodewise.graph.adjacency import undirected
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)))
 
 
-def neighbour_sets(edges, num_nodes):
-    """The slow twin: a set of neighbours per node."""
-    neighbours = [set() for _ in range(num_nodes)]
+def neighbor_sets(edges, num_nodes):
+    """The slow twin: a set of neighbors per node."""
+    neighbors = [set() for _ in range(num_nodes)]
     for u, v in edges:
         if u != v:
-            neighbours[u].add(v)
-            neighbours[v].add(u)
-    return neighbours
+            neighbors[u].add(v)
+            neighbors[v].add(u)
+    return neighbors
 
 
 @given(EDGES, st.sampled_from([np.int32, np.int64, np.uint16]))
-def test_rows_are_the_sorted_sets_of_neighbours(edges, dtype):
+def test_rows_are_the_sorted_sets_of_neighbors(edges, dtype):
     ends = np.array(edges, dtype).reshape(-1, 2)
     result = undirected(ends[:, 0], ends[:, 1], 10)
     rows = [result.indices[a:b].tolist() for a, b in zip(result.indptr, result.indptr[1:], strict=False)]
-    expected = neighbour_sets(edges, 10)
-    assert rows == [sorted(neighbours) for neighbours in expected]
+    expected = neighbor_sets(edges, 10)
+    assert rows == [sorted(neighbors) for neighbors in expected]
     assert result.indptr.dtype == np.int64
     assert result.indices.dtype == np.int32
     distinct = {frozenset(edge) for edge in edges if edge[0] != edge[1]}

@@ -19,8 +19,8 @@ def test_the_same_graph_has_the_same_fingerprint() -> None:
 
 
 def test_labels_name_and_notes_do_not_count() -> None:
-    labelled = path(labels=["a", "b", "a", "b"], name="other", notes=["seen"])
-    assert fingerprint(labelled) == fingerprint(path())
+    labeled = path(labels=["a", "b", "a", "b"], name="other", notes=["seen"])
+    assert fingerprint(labeled) == fingerprint(path())
 
 
 def test_edges_features_and_ids_count() -> None:

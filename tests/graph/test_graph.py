@@ -61,6 +61,7 @@ def test_the_representation_says_the_sizes():
     graph = Graph.from_edges([0], [1], features=np.eye(2), labels=["a", "b"], name="tiny")
     assert repr(graph) == "Graph('tiny': 2 nodes, 1 edge, 2 features, 2 classes)"
     assert repr(Graph.from_edges([0], [1])) == "Graph('graph': 2 nodes, 1 edge, 70 structural features)"
+    assert "<td>2 classes</td>" in graph._repr_html_()
 
 
 def test_torch_takes_the_arrays_without_complaint():
@@ -80,7 +81,7 @@ def test_torch_takes_the_arrays_without_complaint():
         ({"sources": ["a"], "targets": ["b"]}, "integer positions"),
         ({"sources": [0], "targets": [5], "num_nodes": 3}, "names node 5"),
         ({"sources": [0], "targets": [1], "ids": ["a", "a"]}, "again"),
-        ({"sources": [0], "targets": [1], "features": np.zeros((3, 1)), "num_nodes": 2}, "one row a node"),
+        ({"sources": [0], "targets": [1], "features": np.zeros((3, 1)), "num_nodes": 2}, "one row per node"),
         ({"sources": [0], "targets": [1], "features": [[np.nan], [1]]}, "row 1"),
         ({"sources": [0], "targets": [1], "labels": [0]}, "labels must be"),
         ({"sources": [0], "targets": [1], "labels": [0, 2], "class_names": ("a", "b")}, "labels must be"),

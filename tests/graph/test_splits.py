@@ -32,7 +32,7 @@ def test_a_split_is_parsed_and_written_back() -> None:
     ],
 )
 def test_another_text_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(InputError, match="write public, or random:20x500x1000"):
+    with pytest.raises(InputError, match="write public, folds:5, or random:20x500x1000"):
         parse_split(text)
 
 
@@ -75,15 +75,15 @@ def test_every_node_is_equally_likely_in_its_class() -> None:
 
 
 def test_a_small_class_is_named() -> None:
-    with pytest.raises(InputError, match="class 2 has only 20 labelled nodes"):
+    with pytest.raises(InputError, match="class 2 has only 20 labeled nodes"):
         random_split(LABELS, 21, 1, 1, 0)
-    with pytest.raises(InputError, match="class birds has only 20 labelled nodes"):
+    with pytest.raises(InputError, match="class birds has only 20 labeled nodes"):
         random_split(LABELS, 21, 1, 1, 0, class_names=("cats", "dogs", "birds"))
 
 
 def test_too_many_validation_and_test_nodes_are_counted() -> None:
     assert len(random_split(LABELS, 5, 25, 50, 0).test) == 50
-    with pytest.raises(InputError, match="only 75 labelled nodes are left after 15 for training"):
+    with pytest.raises(InputError, match="only 75 labeled nodes are left after 15 for training"):
         random_split(LABELS, 5, 26, 50, 0)
 
 

@@ -76,7 +76,7 @@ def test_components_agree_with_networkx():
     assert num_components(Graph.from_networkx(source)) == nx.number_connected_components(source)
 
 
-def test_homophily_looks_only_at_edges_with_two_labelled_ends():
+def test_homophily_looks_only_at_edges_with_two_labeled_ends():
     graph = Graph.from_edges([0, 1, 2], [1, 2, 3], labels=["a", "a", "b", None])
     homophily = measure_homophily(graph)
     assert homophily.edges == 1 / 2
@@ -127,6 +127,6 @@ def test_two_warnings_are_one_line():
 def test_columns_whose_means_drown_the_rest_are_warned_of():
     ages = np.float32([[51, 0.7], [25, 1.4], [33, -0.1], [47, 0.2], [61, 0.9], [29, 1.1], [38, -0.5]])
     assert "% of the squared length of a row" in describe(example(features=ages))["warning"]
-    standardised = (ages - ages.mean(0)) / ages.std(0)
-    assert describe(example(features=standardised))["warning"] is None
+    standardized = (ages - ages.mean(0)) / ages.std(0)
+    assert describe(example(features=standardized))["warning"] is None
     assert describe(example(features=ages[:, :1]))["warning"] is None, "there is nothing to drown"

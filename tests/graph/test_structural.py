@@ -8,11 +8,12 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.structural import (
     NUM_STRUCTURAL,
+    by_rows,
     h_index,
     hash_ids,
     local_shape,
     mix,
-    neighbourhood_overlap,
+    neighborhood_overlap,
     positions,
     signs,
     structural_features,
@@ -37,9 +38,10 @@ def networkx_graph(request):
     return GRAPHS[request.param]
 
 
-def graph_of(networkx_graph, ids=None):
+def graph_of(networkx_graph, ids=None, weighted=False):
     ends = np.array(networkx_graph.edges(), np.int64).reshape(-1, 2)
-    return Graph.from_edges(ends[:, 0], ends[:, 1], num_nodes=len(networkx_graph), ids=ids)
+    weights = np.arange(1, len(ends) + 1) if weighted else None
+    return Graph.from_edges(ends[:, 0], ends[:, 1], weights=weights, num_nodes=len(networkx_graph), ids=ids)
 
 
 def slow_h_index(scores):
@@ -79,7 +81,7 @@ def test_the_iterated_h_index_ends_at_the_core_number(networkx_graph):
     assert scores.tolist() == [nx.core_number(networkx_graph)[i] for i in networkx_graph]
 
 
-def test_overlap_counts_equal_minima_of_hashed_closed_neighbourhoods(networkx_graph):
+def test_overlap_counts_equal_minima_of_hashed_closed_neighborhoods(networkx_graph):
     graph = graph_of(networkx_graph)
     hashes = hash_ids(graph.ids)
     closed = {i: [i, *networkx_graph[i]] for i in networkx_graph}
@@ -95,7 +97,7 @@ def test_overlap_counts_equal_minima_of_hashed_closed_neighbourhoods(networkx_gr
         else 0
         for i in networkx_graph
     ]
-    assert neighbourhood_overlap(graph.indptr, graph.indices, hashes) == pytest.approx(expected, abs=1e-6)
+    assert neighborhood_overlap(graph.indptr, graph.indices, hashes) == pytest.approx(expected, abs=1e-6)
 
 
 def test_overlap_estimates_the_jaccard_similarity():
@@ -106,25 +108,28 @@ def test_overlap_estimates_the_jaccard_similarity():
     estimates = []
     for naming in range(200):
         named = graph_of(graph, ids=[f"{naming}.{i}" for i in graph])
-        estimates.append(neighbourhood_overlap(named.indptr, named.indices, hash_ids(named.ids)).mean())
+        estimates.append(neighborhood_overlap(named.indptr, named.indices, hash_ids(named.ids)).mean())
     assert np.mean(estimates) == pytest.approx(exact, abs=4 * np.std(estimates) / np.sqrt(200))
 
 
 def test_a_clique_overlaps_entirely():
     graph = graph_of(nx.complete_graph(6))
-    assert (neighbourhood_overlap(graph.indptr, graph.indices, hash_ids(graph.ids)) == 1).all()
+    assert (neighborhood_overlap(graph.indptr, graph.indices, hash_ids(graph.ids)) == 1).all()
 
 
-def test_positions_follow_their_formula(networkx_graph):
-    graph = graph_of(networkx_graph)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_positions_follow_their_formula(networkx_graph, weighted):
+    graph = graph_of(networkx_graph, weighted=weighted)
     hashes = hash_ids(graph.ids)
-    closed = graph.adjacency().toarray().astype(np.float64) + np.eye(graph.num_nodes)
+    closed = graph.adjacency().toarray().astype(np.float64)
+    for node, weights in enumerate(closed):
+        closed[node, node] = weights[weights > 0].mean() if weights.any() else 1
     size = closed.sum(axis=1)
     start = signs(hashes).astype(np.float64)
     start -= (size / size.sum()) @ start
     rows = np.linalg.matrix_power(closed / size[:, None], 32) @ start
     expected = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    assert np.allclose(positions(graph.indptr, graph.indices, hashes), expected, atol=2e-3)
+    assert np.allclose(positions(graph.indptr, graph.indices, hashes, graph.weights), expected, atol=2e-3)
 
 
 def test_signs_are_the_bits_of_the_hash():
@@ -153,11 +158,11 @@ def test_features_follow_the_ids_whatever_the_order_of_nodes():
 
 def test_features_are_finite_float32_and_as_many_as_stated(networkx_graph):
     graph = graph_of(networkx_graph)
-    features = structural_features(graph.indptr, graph.indices, graph.ids)
+    features = structural_features(graph)
     assert features.shape == (len(networkx_graph), NUM_STRUCTURAL) == (len(networkx_graph), 70)
     assert features.dtype == np.float32
     assert np.isfinite(features).all()
-    assert np.array_equal(features, structural_features(graph.indptr, graph.indices, graph.ids))
+    assert np.array_equal(features, structural_features(graph))
 
 
 def test_string_hashes_are_blake2_of_the_text():
@@ -167,3 +172,20 @@ def test_string_hashes_are_blake2_of_the_text():
 
 def test_integer_hashes_depend_on_the_value_not_its_width():
     assert np.array_equal(hash_ids(NodeIds(np.array([1, 2], np.int8))), hash_ids(NodeIds(np.array([1, 2]))))
+
+
+def test_any_number_of_threads_gives_the_same_bits(monkeypatch):
+    matrix = nx.to_scipy_sparse_array(nx.gnm_random_graph(300, 900, seed=1), dtype=np.float32, format="csr")
+    dense = np.random.default_rng(0).normal(size=(300, 7)).astype(np.float32)
+    monkeypatch.setattr("nodewise.graph.structural._BLOCK", 100)
+    for threads in (1, 3, 8):
+        monkeypatch.setattr("torch.get_num_threads", lambda threads=threads: threads)
+        with by_rows(matrix) as product:
+            assert np.array_equal(product(dense), matrix @ dense)
+
+
+def test_positions_are_the_same_in_blocks(monkeypatch):
+    graph = Graph.from_edges(*np.random.default_rng(0).integers(0, 200, (2, 500)), num_nodes=200)
+    whole = positions(graph.indptr, graph.indices, hash_ids(graph.ids))
+    monkeypatch.setattr("nodewise.graph.structural._BLOCK", 64)
+    np.testing.assert_allclose(positions(graph.indptr, graph.indices, hash_ids(graph.ids)), whole, atol=1e-5)

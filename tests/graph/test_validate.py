@@ -35,7 +35,7 @@ def test_arrays_that_fit_make_a_graph():
         ({"indptr": np.array([0, 2, 2])}, "indices must ascend within each row"),
         ({"indptr": np.array([0, 2, 2]), "indices": np.array([1, 1])}, "indices must ascend within each row"),
         ({"ids": NodeIds.range(3)}, "there must be one id a node"),
-        ({"features": np.zeros((3, 1), np.float32)}, "features must have one row a node"),
+        ({"features": np.zeros((3, 1), np.float32)}, "features must have one row per node"),
         ({"labels": np.array([0, 0])}, "labels must be int64"),
         ({"labels": np.array([0.0, 0.0]), "class_names": ("a",)}, "labels must be int64"),
         ({"labels": np.array([-2, 0]), "class_names": ("a",)}, "labels must be int64"),

@@ -21,7 +21,7 @@ def features(*ids):
     return FeatureTable("f.csv", NodeIds(list(ids)), np.arange(len(ids), dtype=np.float32)[:, None], ("features",))
 
 
-def neighbours(graph):
+def neighbors(graph):
     ids = graph.ids.to_list()
     return {ids[i]: {ids[j] for j in graph.indices[graph.indptr[i] : graph.indptr[i + 1]]} for i in range(len(ids))}
 
@@ -37,7 +37,7 @@ def test_without_features_the_nodes_are_those_of_the_edges():
 def test_with_features_their_rows_are_the_nodes():
     graph = assemble(PATH, EDGES, features("z", "c", "a", "b"), None)
     assert graph.ids.to_list() == ["z", "c", "a", "b"]
-    assert neighbours(graph) == {"z": set(), "c": {"b"}, "a": {"b"}, "b": {"a", "c"}}
+    assert neighbors(graph) == {"z": set(), "c": {"b"}, "a": {"b"}, "b": {"a", "c"}}
     assert graph.features.ravel().tolist() == [0, 1, 2, 3]
     assert graph.notes == ("edges", "features", "1 node only in f.csv kept, without edges")
 
@@ -67,7 +67,7 @@ def test_features_that_do_not_cover_the_edges_are_refused(table, fragment):
 @pytest.mark.parametrize(
     ("ids", "parts", "fragment"),
     [
-        (["a", "q", "r"], None, "l.csv, row 2: a label for 'q', which is no node of the graph (2 such rows)"),
+        (["a", "q", "r"], None, "l.csv: 2 labels of nodes that the graph does not have, such as 'q' (row 2)"),
         ([1, 2, 3], None, "but l.csv has integer ids"),
         (["a", "b", "c"], ["train", "tset", None], "l.csv, row 2: 'tset' is no part of a split"),
     ],
@@ -75,8 +75,18 @@ def test_features_that_do_not_cover_the_edges_are_refused(table, fragment):
 def test_labels_that_do_not_fit_are_refused(ids, parts, fragment):
     table = LabelTable("l.csv", NodeIds(ids), pa.array(["x", "y", "x"]), None if parts is None else pa.array(parts))
     with pytest.raises(InputError) as error:
-        assemble(PATH, EDGES, None, table)
+        assemble(PATH, EDGES, None, table, strict=True)
     assert fragment in str(error.value)
+
+
+def test_labels_of_other_nodes_are_left_out_and_counted():
+    parts = pa.array(["test", "train", "train"])
+    graph = assemble(PATH, EDGES, None, LabelTable("l.csv", NodeIds(["q", "b", "a"]), pa.array(["x", "y", "x"]), parts))
+    assert [graph.class_names[code] if code >= 0 else None for code in graph.labels[:2]] == ["x", "y"]
+    assert graph.split is not None
+    assert graph.split.train.tolist() == [0, 1]
+    assert graph.split.test.tolist() == []
+    assert "l.csv: 1 label of a node that the graph does not have left out, such as 'q' (row 1)" in graph.notes
 
 
 def test_a_graph_without_an_edge_is_refused():
@@ -95,7 +105,7 @@ def test_taking_apart_and_joining_again_changes_nothing():
         split=Split(np.array([2]), np.array([], np.int64), np.array([0])),
     )
     again = assemble(Path("graph"), *take_apart(graph))
-    assert neighbours(again) == neighbours(graph)
+    assert neighbors(again) == neighbors(graph)
     assert np.array_equal(again.features.toarray(), graph.features.toarray())
     assert np.array_equal(again.labels, graph.labels)
     assert again.class_names == graph.class_names

@@ -54,7 +54,16 @@ def test_the_user_may_name_the_columns(tmp_path):
     ("content", "note"),
     [
         ("a,b,2\nb,c,1\n", "weights ignored: an edge is present or absent"),
-        ("source,target,weight\na,b,0.5\n", "weights ignored: an edge is present or absent"),
+        ("a,b,2\nb,c,1\n", "e.csv: if column 3 holds weights, use them with --weight-column 3"),
+        (
+            "source,target,weight\na,b,0.5\n",
+            "e.csv: 'weight' read as the weights of edges; --unweighted leaves them out",
+        ),
+        (
+            "source,target,weight\na,b,1\nb,c,two\n",
+            "e.csv: edges count equally, for not all values of 'weight' are numbers; "
+            "--weight-column weight says which is not",
+        ),
         ("source,target,year\na,b,1999\n", "e.csv: not used: year"),
         ("a,b,x\nb,c,y\n", "e.csv: not used: column 3"),
         ({"p": [1], "q": [2]}, "e.parquet: 'p' and 'q' read as the ends of edges"),
@@ -83,6 +92,27 @@ def test_what_is_no_edge_list_is_refused(tmp_path, content, fragment):
         read_edge_list(opened(tmp_path, content))
     assert fragment in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_weights_are_used_if_they_are_called_so_or_asked_for(tmp_path):
+    named = opened(tmp_path, "source,target,weight\na,b,0.5\nb,c,2\n")
+    assert read_edge_list(named).weights.tolist() == [0.5, 2]
+    plain = read_edge_list(named, unweighted=True)
+    assert plain.weights is None
+    assert "weights ignored: an edge is present or absent" in plain.notes
+    other = opened(tmp_path, "source,target,weight,calls\na,b,1,3\nb,c,1,4\n")
+    assert read_edge_list(other, weight_column="calls").weights.tolist() == [3, 4]
+    nameless = opened(tmp_path, "a,b,2\nb,c,1\n")
+    assert read_edge_list(nameless).weights is None
+    assert read_edge_list(nameless, weight_column="3").weights.tolist() == [2, 1]
+    with pytest.raises(InputError, match="an end of edges and their weight"):
+        read_edge_list(other, weight_column="target")
+    with pytest.raises(InputError) as error:
+        read_edge_list(other, weight_column="cals")
+    assert error.value.code == "missing-column"
+    with pytest.raises(InputError) as error:
+        read_edge_list(opened(tmp_path, "source,target,calls\na,b,x\n"), weight_column="calls")
+    assert error.value.code == "bad-number"
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,19 @@ def test_a_symmetric_matrix_needs_no_note(kind):
     assert graph.class_names == ("a", "b")
 
 
-def test_directions_weights_and_loops_of_a_matrix_are_noted():
+def test_directions_and_loops_of_a_matrix_are_noted():
     graph = Graph.from_scipy(sp.csr_matrix(np.array([[3, 2], [0, 0]])), ids=["x", "y"])
     assert graph.ids.to_list() == ["x", "y"]
     assert graph.num_edges == 1
-    assert [note.split()[0] for note in graph.notes] == ["weights", "directions", "1"]
+    assert [note.split()[0] for note in graph.notes] == ["directions", "1"]
+
+
+def test_entries_of_a_matrix_are_weights():
+    graph = Graph.from_scipy(sp.csr_matrix(np.array([[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]])))
+    assert graph.weights.tolist() == [2, 2, 0.5, 0.5]
+    assert graph.notes == ()
+    one_way = Graph.from_scipy(sp.csr_matrix(np.array([[0, 2, 0], [1, 0, 0.5], [0, 0, 0]])))
+    assert one_way.weights.tolist() == [3, 3, 0.5, 0.5], "both directions of an edge are added up"
 
 
 @pytest.mark.parametrize(
@@ -60,14 +68,17 @@ def test_networkx_attributes_become_features_and_labels():
     assert graph.labels.tolist() == [0, -1]
 
 
-def test_directed_weighted_and_parallel_networkx_edges_are_noted():
+def test_directed_and_parallel_networkx_edges_are_noted_and_their_weights_added_up():
     source = nx.MultiDiGraph()
     source.add_edge("a", "b", weight=2)
     source.add_edge("a", "b")
-    notes = Graph.from_networkx(source).notes
-    assert any("directions" in note for note in notes)
-    assert any("weights" in note for note in notes)
-    assert "1 repeated edge merged" in notes
+    source.add_edge("b", "c", cost=7)
+    graph = Graph.from_networkx(source)
+    assert any("directions" in note for note in graph.notes)
+    assert graph.weights.tolist() == [3, 3, 1, 1], "an edge without a weight weighs 1"
+    assert "1 repeated edge merged, their weights added up" in graph.notes
+    assert Graph.from_networkx(source, weight=None).weights is None
+    assert Graph.from_networkx(source, weight="cost").weights.tolist() == [2, 2, 7, 7]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +129,10 @@ def test_sparse_pyg_features_stay_sparse():
 
 
 def test_what_pyg_data_holds_beyond_a_graph_is_noted_or_refused():
-    assert "edge_weight ignored" in Graph.from_pyg(data(edge_weight=torch.ones(4))).notes[0]
+    assert "edge_attr not used" in Graph.from_pyg(data(edge_attr=torch.ones(4, 2))).notes[0]
+    assert Graph.from_pyg(data(edge_weight=torch.tensor([1.0, 1, 3, 3]))).weights.tolist() == [1, 1, 3, 3]
+    with pytest.raises(InputError, match="edge_weight has the shape"):
+        Graph.from_pyg(data(edge_weight=torch.ones(4, 2)))
     many = {f"{part}_mask": torch.ones(4, 3, dtype=torch.bool) for part in ("train", "val", "test")}
     assert Graph.from_pyg(data(**many)).notes == ("the first of 3 splits taken",)
     with pytest.raises(InputError, match=r"y has the shape \(4, 3\)"):

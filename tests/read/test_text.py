@@ -23,6 +23,7 @@ def write(folder, data, name="a.txt"):
 def test_blocks_hold_every_line_under_its_number(tmp_path_factory, lines, newline_at_end):
     data = b"\n".join(lines) + b"\n" * newline_at_end
     assume(not data.startswith((text._ZSTANDARD, b"BZh")))  # said to be compressed
+    assume(not data.lstrip().lower().startswith(sum(text._NO_TABLE, ())))  # said to be something else
     path = write(tmp_path_factory.mktemp("text"), data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "BLOCK", 16)

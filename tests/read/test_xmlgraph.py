@@ -29,11 +29,11 @@ def test_graphml_ids_are_its_strings(tmp_path, packed):
 
 def test_directions_and_attributes_are_noted(tmp_path):
     graph = nx.DiGraph([("a", "b")])
-    graph.add_node("a", size=3, colour="red")
+    graph.add_node("a", size=3, color="red")
     nx.write_graphml(graph, tmp_path / "g.graphml")
     edges = read_graphml(tmp_path / "g.graphml")
     assert "directions of edges ignored" in edges.notes
-    assert any("colour, size" in note for note in edges.notes)
+    assert any("color, size" in note for note in edges.notes)
 
 
 def test_gml_ids_are_labels_or_else_numbers(tmp_path):

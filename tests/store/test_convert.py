@@ -36,6 +36,11 @@ def same(left: Graph, right: Graph) -> None:
     assert np.array_equal(left.indptr, right.indptr)
     assert np.array_equal(left.indices, right.indices)
     assert left.indices.dtype == right.indices.dtype
+    assert left.directed == right.directed
+    pairs = [(left.weights, right.weights), (left.bounds, right.bounds)]
+    for found, wanted in [*pairs, *zip(left.faces or (), right.faces or (), strict=True)]:
+        assert (found is None) == (wanted is None)
+        assert found is None or (np.array_equal(found, wanted) and found.dtype == wanted.dtype)
     assert left.ids == right.ids
     assert left.structural == right.structural
     assert sp.issparse(left.features) == sp.issparse(right.features)
@@ -68,7 +73,7 @@ def write_files(kind: str, ids: str, *, weights: bool = False, nodes: int = 60, 
         "target": [names[i] for i in targets],
     }
     if weights:
-        columns["weight"] = [float(w) for w in generator.integers(0, 3, edges)]
+        columns["weight"] = [float(w) * 0.37 for w in generator.integers(0, 3, edges)]
     order = generator.permutation(nodes + 1)
     table: dict[str, list[object]] = {"id": [names[i] for i in order]}
     for number in range(5):
@@ -96,8 +101,9 @@ def test_a_store_holds_what_reading_gives(folder: Path, kind: str, ids: str, wei
     classes, some = Path(f"classes.{kind}"), Path("some.csv")
     some.write_text("id,label\n" + "".join(f"{node},{i % 2}\n" for i, node in enumerate(read_graph(edges).ids)))
     for features, labels in ((None, None), (table, None), (table, classes), (None, some)):
-        manifest = convert(Conversion(edges, features, labels, memory=memory), "graph.store")
-        expected = read_graph(edges, features=features, labels=labels)
+        columns = (("directed", True),) if weights else ()
+        manifest = convert(Conversion(edges, features, labels, memory=memory, columns=columns), "graph.store")
+        expected = read_graph(edges, features=features, labels=labels, **dict(columns))
         found = read_graph("graph.store")
         same(found, expected)
         assert (manifest.nodes, manifest.edges) == (expected.num_nodes, expected.num_edges)
@@ -153,7 +159,7 @@ def test_other_files_of_edges_and_a_store_with_more_features(folder: Path) -> No
 def test_a_graph_in_memory_comes_back(tmp_path: Path, sparse: bool) -> None:
     graph = random_graph(25, 30, sparse=sparse)
     split = Split(*(np.array(part, np.int64) for part in ([1, 2], [], [3])))
-    labelled = Graph(
+    labeled = Graph(
         graph.indptr,
         graph.indices,
         graph.features,
@@ -164,8 +170,8 @@ def test_a_graph_in_memory_comes_back(tmp_path: Path, sparse: bool) -> None:
         name="mine",
         notes=("as told",),
     )
-    write_store(labelled, tmp_path / "graph.store")
-    same(open_store(tmp_path / "graph.store", verify=True), labelled)
+    write_store(labeled, tmp_path / "graph.store")
+    same(open_store(tmp_path / "graph.store", verify=True), labeled)
 
 
 def test_half_precision(folder: Path) -> None:
@@ -187,8 +193,8 @@ def test_half_precision(folder: Path) -> None:
         ("a,b\n,c\n", None, "line 2: 'column 1' is empty"),
         ("a,b,-1\n", None, "an edge with weight -1"),
         ("a,a\n", None, "no edge joins two different nodes"),
-        ("a,b\nb,c\n", "id,x\na,1\nb,nan\nc,1\n", "line 3: feature 'x' is nan"),
-        ("a,b\nb,c\n", "id,x\na,1\nb,2\n", "no features for 1 node"),
+        ("a,b\nb,c\n", "id,x\na,1\nb,inf\nc,1\n", "line 3: feature 'x' is inf"),
+        ("a,b\nb,c\n", "id,x\nx,1\ny,2\n", "no features for 3 nodes"),
         ("1,2\n", "id,x\na,1\n", "give both the same type"),
         ("a,b\n", "id,x\na,1\na,2\n", "id 'a' again"),
     ],
@@ -217,27 +223,28 @@ def test_a_bad_table_is_found_before_sorting_and_corrected_without_reading_the_e
     monkeypatch.setattr(text, "BLOCK", 8000)  # so that there are batches
     task = Conversion(edges, table, Path("classes.csv"), memory=TINY)
     good = Path(f"{bad}.csv").read_text()
-    Path(f"{bad}.csv").write_text(good.replace("\nn7,", "\nnobody,"))
+    Path(f"{bad}.csv").write_text(good.replace("\nn7,", "\nn8," if bad == "classes" else "\nn7,inf"))
     with pytest.raises(
         InputError, match=r"; the work so far is kept in \.graph\.store\.partial, and a corrected"
     ) as no:
         convert(task, "graph.store")
-    assert ("nobody" if bad == "classes" else "'n7'") in str(no.value)
+    assert ("'n8' again" if bad == "classes" else "inf") in str(no.value)
     assert not list(Path(".graph.store.partial").glob("run-*"))
     Path(f"{bad}.csv").write_text(good)
     said: list[str] = []
     with monkeypatch.context() as patch:
         patch.setattr(store_edges, "encode", lambda columns: pytest.fail("edges are numbered again"))
         convert(task, "graph.store", say=said.append)
-    assert [message.partition(",")[0] for message in said] == [f"going on after {2 if bad == 'nodes' else 3} steps"]
+    assert [message.partition(",")[0] for message in said] == [f"resuming after {2 if bad == 'nodes' else 3} steps"]
     same(open_store(folder / "graph.store", verify=True), read_graph(edges, features=table, labels="classes.csv"))
 
 
 def test_features_that_were_refused_are_not_taken_for_those_that_come_instead(folder: Path) -> None:
     edges, table = write_files("parquet", "string")
     whole = read_graph(edges, features=table)
-    pq.write_table(pq.read_table(table).slice(1), "short.parquet")
-    with pytest.raises(InputError, match=r"no features for 1 node.*a corrected command goes on"):
+    shown = pq.read_table(table)
+    pq.write_table(shown.set_column(0, "id", pa.array([f"x{i}" for i in range(len(shown))])), "short.parquet")
+    with pytest.raises(InputError, match=r"no features for .* nodes.*a corrected command resumes"):
         convert(Conversion(edges, Path("short.parquet"), memory=TINY), "graph.store")
     np.savez("dense.npz", features=whole.features + 1, ids=np.array(whole.ids.to_list()))
     convert(Conversion(edges, Path("dense.npz"), memory=TINY), "graph.store")
@@ -248,7 +255,7 @@ def test_other_features_after_edges_were_sorted_without_any(folder: Path, monkey
     edges, table = write_files("parquet", "string")
     with monkeypatch.context() as patch:
         patch.setattr(store_edges, "merge_runs", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(Paused, match="the same command goes on"):
+        with pytest.raises(Paused, match="the same command resumes"):
             convert(Conversion(edges, memory=TINY), "graph.store")
     said: list[str] = []
     convert(Conversion(edges, table, memory=TINY), "graph.store", say=said.append)
@@ -342,7 +349,7 @@ def test_a_killed_conversion_goes_on(folder: Path, where: str, count: int, monke
         monkeypatch.setattr(store_edges, name, lambda *a, o=original, n=name: fresh.append(n) or o(*a))
     said: list[str] = []
     convert(Conversion(edges, table, memory=10_000), "graph.store", say=said.append)
-    assert said == [f"going on after {len(done)} steps, the last of them {list(done)[-1]!r}"]
+    assert said == [f"resuming after {len(done)} steps, the last of them {list(done)[-1]!r}"]
     batches = len([name for name in done if name.startswith("edges")]) + fresh.count("encode")
     runs = len([name for name in done if name.startswith("run")]) + fresh.count("write_run")
     assert batches == runs == 12  # 900 edges, 78 at a time: each was numbered once and sorted once

@@ -13,13 +13,13 @@ import pytest
 
 from nodewise.core.errors import InputError
 from nodewise.core.progress import SilentProgress
+from nodewise.core.staging import Staging
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import read_edge_list
+from nodewise.read.edgelist import plan_edges, read_edge_list
 from nodewise.read.formats import open_columns
 from nodewise.store import convert_edges as store_edges
 from nodewise.store.convert_edges import number_edges, sort_edges
-from nodewise.store.journal import Staging
 
 ROWS = 64  # the rows of a batch, however little memory there is
 QUIET = SilentProgress()
@@ -35,8 +35,9 @@ def edges_file(folder: Path, **columns: Any) -> Path:
     return folder / "edges.parquet"
 
 
-def numbered(path: Path, work: Staging) -> tuple[NodeIds, int, tuple[str, ...]]:
-    return number_edges(open_columns(path, "parquet", ()), work, 1, QUIET, "source", "target")
+def numbered(path: Path, work: Staging, unweighted: bool = False) -> tuple[NodeIds, int, tuple[str, ...]]:
+    file = open_columns(path, "parquet", ())
+    return number_edges(file, plan_edges(file, "source", "target", unweighted=unweighted), work, 1, QUIET)
 
 
 def chain(length: int) -> dict[str, list[int]]:
@@ -69,9 +70,11 @@ def test_what_weights_say_is_added_up_over_the_batches(tmp_path: Path) -> None:
     ones = numbered(edges_file(tmp_path, **chain(ROWS + 3), weight=weights), staging(tmp_path))[2]
     assert "3 edges of weight zero dropped" in ones
     weights[1] = 2.0
-    halves = numbered(edges_file(tmp_path, **chain(ROWS + 3), weight=weights), staging(tmp_path / "work"))[2]
+    file = edges_file(tmp_path, **chain(ROWS + 3), weight=weights)
+    halves = numbered(file, staging(tmp_path / "work"), unweighted=True)[2]
     assert "weights ignored: an edge is present or absent" in halves
-    plain = numbered(edges_file(tmp_path, **chain(3), weight=[1.0] * 3), staging(tmp_path / "work" / "work"))[2]
+    file = edges_file(tmp_path, **chain(3), weight=[1.0] * 3)
+    plain = numbered(file, staging(tmp_path / "work" / "work"), unweighted=True)[2]
     assert not any("weight" in note for note in plain)
 
 
@@ -97,21 +100,21 @@ def sorted_graph(folder: Path, pairs: list[tuple[int, int]], places: list[int] |
     return sort_edges(path, work, batches, nodes, moved, 1 << 16, QUIET), work
 
 
-def neighbours(adjacency: Any) -> list[list[int]]:
+def neighbors(adjacency: Any) -> list[list[int]]:
     return [part.tolist() for part in np.split(np.asarray(adjacency.indices), np.asarray(adjacency.indptr)[1:-1])]
 
 
 def test_repeats_over_batches_both_ways_round_are_one_edge(tmp_path: Path) -> None:
     repeats = [(0, 1)] * ROWS + [(1, 0), (2, 2), (1, 2)]
     adjacency, work = sorted_graph(tmp_path, repeats)
-    assert neighbours(adjacency) == [[1], [0, 2], [1], []]
+    assert neighbors(adjacency) == [[1], [0, 2], [1], []]
     assert (adjacency.loops, adjacency.repeats) == (1, ROWS)
     assert sorted(path.name for path in work.path.glob("*-*.bin")) == [], "what was sorted is no longer needed"
 
 
 def test_nodes_are_moved_to_their_places(tmp_path: Path) -> None:
     adjacency, _ = sorted_graph(tmp_path, [(0, 1), (1, 2)], places=[3, 0, 1])
-    assert neighbours(adjacency) == [[1, 3], [0], [], [0]]
+    assert neighbors(adjacency) == [[1, 3], [0], [], [0]]
 
 
 @pytest.mark.parametrize(("loops", "aside"), [(1, "1 self-loop"), (2, "2 self-loops")])
@@ -149,6 +152,6 @@ def test_a_first_line_that_may_name_the_columns_is_pointed_out(tmp_path: Path, r
     words = ["".join("abcdefghij"[int(digit)] for digit in str(i)) for i in range(rows + 1)]
     path.write_text("employee,colleague\n" + "".join(f"{a},{b}\n" for a, b in pairwise(words)) + end)
     file = open_columns(path, "text", (SOURCE_NAMES, TARGET_NAMES))
-    _, _, notes = number_edges(file, staging(tmp_path), 1, QUIET, None, None)
+    _, _, notes = number_edges(file, plan_edges(file), staging(tmp_path), 1, QUIET)
     assert any("two ids that occur nowhere else" in note for note in notes) == (not end.startswith("employee"))
     assert read_edge_list(file).notes[: len(notes)] == notes

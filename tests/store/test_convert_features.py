@@ -24,7 +24,7 @@ NODES = NodeIds([0, 1, 2])
 
 
 def spilled(path: Path, nodes: NodeIds = NODES) -> FeatureTable:
-    return spill_features(path, nodes, path.parent, 1, QUIET, None, ())
+    return spill_features(path, nodes, path.parent, 1, QUIET)
 
 
 def lists(folder: Path, rows: list[list[float]]) -> Path:
@@ -91,7 +91,7 @@ def test_lists_that_change_their_length_from_one_batch_to_the_next(tmp_path: Pat
 
 def test_a_table_of_no_rows(tmp_path: Path) -> None:
     (tmp_path / "nodes.csv").write_text("id,x\n")
-    with pytest.raises(InputError, match=r"nodes\.csv: has columns but no rows; give every node a row"):
+    with pytest.raises(InputError, match=r"nodes\.csv: has columns"):
         spilled(tmp_path / "nodes.csv")
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from nodewise.core import rng
 from nodewise.graph.graph import Graph
 from nodewise.store.convert import write_store
 from nodewise.store.open import open_store
-from nodewise.views.subgraphs import subgraphs_in_torch
+from nodewise.views.subgraphs import normalize, subgraphs_in_torch
 from nodewise.views.topology import Topology
 from nodewise.views.walks import walks_in_torch
 
@@ -20,12 +21,13 @@ pytest.importorskip("numba", reason="the compiled views need numba (the extra `f
 from nodewise.views import compiled
 
 
-def star(leaves: int) -> Graph:
+def star(leaves: int, weighted: bool) -> Graph:
     """A hub, node 3, joined to all others; two chains of edges among those, so that walks return by other ways."""
     others = np.delete(np.arange(leaves + 1), 3)
     first = np.concatenate([np.full(leaves, 3), others[:-1:2], others[: leaves // 2]])
     second = np.concatenate([others, others[1::2], others[leaves - leaves // 2 :]])
-    return Graph.from_edges(first, second, num_nodes=leaves + 1)
+    weights = np.arange(1, len(first) + 1) if weighted else None
+    return Graph.from_edges(first, second, num_nodes=leaves + 1, weights=weights)
 
 
 def assert_same(
@@ -36,6 +38,7 @@ def assert_same(
     assert found.dtype == expected.dtype
     assert torch.equal(found, expected)
     subgraphs, (nodes, mask, adjacency) = subgraphs_in_torch(topology, expected), compiled.induce(topology, found)
+    adjacency = adjacency if topology.weights is None else normalize(adjacency)
     assert torch.equal(nodes, subgraphs.nodes)
     assert torch.equal(mask, subgraphs.mask)
     assert adjacency.dtype == subgraphs.adjacency.dtype
@@ -59,19 +62,21 @@ def two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     restart=st.sampled_from([0.0, 0.1, 0.7]),
     lazy=st.sampled_from([0.0, 0.3]),
     dtype=st.sampled_from([torch.int32, torch.int64]),
+    weighted=st.booleans(),
 )
 def test_same_bits_as_torch(
-    nodes: int, edges: int, length: int, seed: int, restart: float, lazy: float, dtype: torch.dtype
+    nodes: int, edges: int, length: int, seed: int, restart: float, lazy: float, dtype: torch.dtype, weighted: bool
 ) -> None:
-    topology = Topology.of(random_graph(nodes, edges, seed=seed))
-    topology = Topology(topology.indptr, topology.indices.to(dtype))
+    topology = Topology.of(random_graph(nodes, edges, seed=seed, weighted=weighted))
+    topology = replace(topology, indices=topology.indices.to(dtype))
     starts = torch.arange(nodes).flip(0)
     assert_same(topology, starts, length, rng.key(seed, "walk"), restart=restart, lazy=lazy)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("leaves", [5, 400, 100_000])
-def test_hubs(leaves: int) -> None:
-    topology = Topology.of(star(leaves))
+def test_hubs(leaves: int, weighted: bool) -> None:
+    topology = Topology.of(star(leaves, weighted))
     starts = torch.arange(min(leaves + 1, 60))
     assert int(topology.degrees[3]) == leaves
     assert_same(topology, starts, 25, rng.key(1, "walk"))
@@ -127,7 +132,7 @@ def test_an_error_on_another_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_store_on_the_disk(tmp_path: Path) -> None:
-    write_store(random_graph(60, 200), tmp_path / "store")
+    write_store(random_graph(60, 200, weighted=True), tmp_path / "store")
     topology = Topology.of(open_store(tmp_path / "store"))
     assert_same(topology, torch.arange(60), 25, rng.key(3, "walk"))
 

@@ -19,7 +19,9 @@ KINDS = pytest.mark.parametrize("settings", [PPR, HEAT, replace(PPR, alpha=0.4),
 
 
 def dense_transition(graph: Graph) -> np.ndarray:
-    looped = graph.adjacency().toarray().astype(np.float64) + np.eye(graph.num_nodes)
+    looped = graph.adjacency().toarray().astype(np.float64)
+    for node, weights in enumerate(looped):
+        looped[node, node] = weights[weights > 0].mean() if weights.any() else 1  # 1 where there are no weights
     result = np.zeros_like(looped)
     for u in range(graph.num_nodes):
         for v in range(graph.num_nodes):
@@ -38,7 +40,7 @@ def by_series(graph: Graph, settings: DiffusionSettings) -> np.ndarray:
     return total
 
 
-def test_the_transition_is_the_normalised_adjacency_with_loops() -> None:
+def test_the_transition_is_the_normalized_adjacency_with_loops() -> None:
     graph = small_graph()
     np.testing.assert_allclose(transition(graph).toarray(), dense_transition(graph), atol=1e-15)
 
@@ -127,3 +129,12 @@ def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     (name,) = wrong
     with pytest.raises(InputError, match=f"diffusion.{name} is"):
         replace(PPR, **wrong)
+
+
+@KINDS
+def test_weights_are_diffused_too(settings: DiffusionSettings) -> None:
+    graph = small_graph(weighted=True)
+    expected = by_series(graph, settings)
+    assert np.allclose(exact(graph, settings), expected, atol=1e-6)
+    precise = replace(settings, precision=1e-7, threshold=0.0)
+    assert np.allclose(push(graph, precise).toarray(), expected, atol=1e-4)

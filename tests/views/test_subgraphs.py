@@ -22,6 +22,22 @@ def test_distinct_nodes_are_the_walk_as_a_set_with_the_start_first() -> None:
         assert real.tolist() == sorted(real.tolist(), reverse=True)
 
 
+def test_weights_of_an_induced_adjacency_against_a_loop() -> None:
+    graph = small_graph(weighted=True)
+    dense = graph.adjacency().toarray().astype(np.float64)
+    for node, weights in enumerate(dense):
+        dense[node, node] = weights[weights > 0].mean() if weights.any() else 1  # of the whole graph
+    topology = Topology.of(graph)
+    batch = induced_subgraphs(topology, random_walks(topology, torch.arange(30).repeat(4, 1), 25, rng.key(0, "walk")))
+    parts = (part.flatten(0, 1) for part in (batch.nodes, batch.mask, batch.adjacency))
+    for nodes, mask, found in zip(*parts, strict=True):
+        inside = dense[np.ix_(nodes[mask], nodes[mask])]
+        scale = inside.sum(1) ** -0.5
+        assert np.allclose(found[mask][:, mask], scale[:, None] * inside * scale, atol=1e-6)
+        assert not found[~mask].any()
+        assert not found[:, ~mask].any()
+
+
 def test_induced_adjacency_against_a_loop() -> None:
     dense = GRAPH.adjacency().toarray() > 0
     batch = induced_subgraphs(TOPOLOGY, WALKS)

@@ -1,11 +1,15 @@
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 import torch
 from scipy import stats
 from tests.graphs import small_graph
+from torch import Tensor
 
 from nodewise.core import rng
 from nodewise.views.topology import Topology
-from nodewise.views.walks import random_walks
+from nodewise.views.walks import random_walks, walks_in_torch
 
 TOPOLOGY = Topology.of(small_graph())
 
@@ -20,15 +24,31 @@ def test_every_step_follows_an_edge_and_isolated_nodes_stay() -> None:
     assert (walks[alone] == nodes[alone, None]).all()
 
 
-def test_a_step_is_uniform_over_neighbours() -> None:
+def test_a_step_is_uniform_over_neighbors() -> None:
     node = int(TOPOLOGY.degrees.argmax())
-    neighbours = TOPOLOGY.indices[TOPOLOGY.indptr[node] : TOPOLOGY.indptr[node + 1]]
+    neighbors = TOPOLOGY.indices[TOPOLOGY.indptr[node] : TOPOLOGY.indptr[node + 1]]
     starts = torch.full((20_000, 1), node)
     keys = rng.bits(rng.key(1, "walk"), torch.arange(20_000)).unsqueeze(-1)
     first = random_walks(TOPOLOGY, starts, 1, keys)[:, 0, 1]
-    counts = torch.stack([(first == n).sum() for n in neighbours])
+    counts = torch.stack([(first == n).sum() for n in neighbors])
     assert counts.sum() == 20_000
     assert stats.chisquare(counts.numpy()).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("walk", [random_walks, walks_in_torch])
+def test_a_step_goes_to_neighbors_in_proportion_to_their_weights(walk: Callable[..., Tensor]) -> None:
+    graph = small_graph(weighted=True)
+    topology = Topology.of(graph)
+    node = int(topology.degrees.argmax())
+    starts = torch.full((20_000, 1), node)
+    keys = rng.bits(rng.key(1, "walk"), torch.arange(20_000)).unsqueeze(-1)
+    first = walk(topology, starts, 1, keys)[:, 0, 1]
+    law = graph.adjacency().toarray()[node]
+    counts = np.bincount(first, minlength=30)
+    assert counts[law == 0].sum() == 0
+    expected = law[law > 0].astype(np.float64)
+    assert expected.max() > 20 * expected.min()
+    assert stats.chisquare(counts[law > 0], expected / expected.sum() * 20_000).pvalue > 1e-3
 
 
 def test_a_walk_depends_on_key_and_start_only() -> None:
@@ -51,9 +71,9 @@ def test_stacked_runs_walk_as_they_would_alone() -> None:
 
 
 def path_graph(size: int) -> Topology:
-    neighbours = [[n for n in (i - 1, i + 1) if 0 <= n < size] for i in range(size)]
-    indptr = torch.tensor([0] + [len(n) for n in neighbours]).cumsum(0)
-    return Topology(indptr, torch.tensor([n for row in neighbours for n in row]))
+    neighbors = [[n for n in (i - 1, i + 1) if 0 <= n < size] for i in range(size)]
+    indptr = torch.tensor([0] + [len(n) for n in neighbors]).cumsum(0)
+    return Topology(indptr, torch.tensor([n for row in neighbors for n in row]))
 
 
 @pytest.mark.parametrize(("restart", "lazy"), [(0.4, 0.0), (0.0, 0.3), (0.4, 0.3)])

@@ -3,7 +3,7 @@
 A data set comes in eight parts. `allx`, `ally` are the features and one-hot classes of all nodes but the last
 thousand or so, which are the test nodes. `tx`, `ty` are those of the test nodes, in the order of
 `test.index`, which is not ascending. `x`, `y` repeat the first rows of `allx`, `ally`: the training nodes.
-`graph` lists the neighbours of every node.
+`graph` lists the neighbors of every node.
 
 Citeseer's test.index leaves out 15 of the last 1015 numbers: documents without words or class. They stay in
 the graph, with a row of zeros and an unknown label (-1), and are in no part of the split.
@@ -92,7 +92,7 @@ def citation_graph(
         sources,
         targets,
         num_nodes=words.shape[0],
-        features=normalise_rows(words),
+        features=normalize_rows(words),
         labels=labels,
         class_names=CLASS_NAMES.get(name, tuple(range(int(labels.max()) + 1))),
         split=split,
@@ -100,7 +100,7 @@ def citation_graph(
     )
 
 
-def normalise_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
+def normalize_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
     """Return float32 rows whose absolute values sum to one; rows of zeros stay. Sums are taken in float64."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     sums = np.bincount(rows, weights=np.abs(matrix.data), minlength=matrix.shape[0])

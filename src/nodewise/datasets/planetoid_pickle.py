@@ -78,10 +78,10 @@ class _ListsByNode(_Record):
         super().__init__(*args)
         self.lists: dict[int, Any] = {}
 
-    def __setitem__(self, node: Any, neighbours: Any) -> None:
+    def __setitem__(self, node: Any, neighbors: Any) -> None:
         if type(node) is not int:
             raise TypeError(f"a node number was expected, not a {type(node).__name__}")
-        self.lists[node] = neighbours
+        self.lists[node] = neighbors
 
 
 _NAMES: dict[tuple[str, str], type[_Record]] = {
@@ -117,12 +117,12 @@ def read_matrix(data: bytes, source: str) -> sp.csr_matrix:
 
 
 def read_lists(data: bytes, source: str) -> dict[int, list[int]]:
-    """Return the dictionary from node to neighbours pickled in `data`."""
+    """Return the dictionary from node to neighbors pickled in `data`."""
     record = _load(data, source)
     if not isinstance(record, _ListsByNode):
         raise InputError(f"{source}: expected a pickled defaultdict of lists, found something else")
-    for node, neighbours in record.lists.items():
-        if type(neighbours) is not list or not all(type(neighbour) is int for neighbour in neighbours):
+    for node, neighbors in record.lists.items():
+        if type(neighbors) is not list or not all(type(neighbor) is int for neighbor in neighbors):
             raise InputError(f"{source}: expected lists of node numbers, found something else for node {node}")
     return record.lists
 

@@ -166,7 +166,7 @@ def _draw_words(
 
 
 def _draw_split(labels: npt.NDArray[np.int64], num_classes: int, seed: int) -> Split:
-    """Draw 20 training nodes a class, 500 validation and 1000 test nodes; fewer of each in a small graph."""
+    """Draw 20 training nodes per class, 500 validation and 1000 test nodes; fewer of each in a small graph."""
     per_class = min(20, max(1, len(labels) // (5 * num_classes)))
     rest = len(labels) - per_class * num_classes
     num_val = min(500, rest // 3)

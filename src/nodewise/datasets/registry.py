@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_type
 from nodewise.core.progress import Progress
 from nodewise.core.registry import Registry
 from nodewise.graph.graph import Graph
@@ -26,6 +26,7 @@ def load_dataset(
     Its files are looked for in `data_dir`, the folder NODEWISE_DATA and the user's cache, and their SHA-256 sums are
     verified.
     """
+    require_type("the name of a data set", name, str, "text")
     known = name if DATASETS.is_own(name) else name.strip().lower()
     graph = DATASETS[known](data_dir, progress)
     folder = {} if data_dir is None else {"data_dir": str(Path(data_dir).resolve())}

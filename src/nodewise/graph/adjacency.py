@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,11 @@ from nodewise.graph.ids import NodeIds
 
 _MOST_NODES = 2**31 - 1
 _CHUNK = 1 << 20
+_LOW = 0xFFFFFFFF
+
+Positions = npt.NDArray[np.integer[Any]]
+DIRECTED = "directions of edges ignored"
+UNWEIGHTED = "weights ignored: an edge is present or absent"
 
 
 @dataclass(frozen=True)
@@ -26,31 +31,39 @@ class Adjacency:
         indices: int32 (2E,), ascending within a row.
         loops: edges dropped because they join a node with itself.
         repeats: edges dropped because the same pair had been given before, in either direction.
+        weights: float32 (2E,), those of repeated edges added up; None where edges have none, or all the same.
     """
 
     indptr: npt.NDArray[np.int64]
     indices: npt.NDArray[np.int32]
     loops: int
     repeats: int
+    weights: npt.NDArray[np.float32] | None = None
 
     def notes(self) -> tuple[str, ...]:
         """Return what was changed, in words."""
         loops = f"{count(self.loops, 'self-loop')} dropped" if self.loops else ""
-        repeats = f"{count(self.repeats, 'repeated edge')} merged" if self.repeats else ""
+        added = ", their weights added up" if self.weights is not None else ""
+        repeats = f"{count(self.repeats, 'repeated edge')} merged{added}" if self.repeats else ""
         return tuple(note for note in (loops, repeats) if note)
 
 
 def undirected(
-    sources: npt.NDArray[np.integer[Any]], targets: npt.NDArray[np.integer[Any]], num_nodes: int
+    sources: npt.NDArray[np.integer[Any]],
+    targets: npt.NDArray[np.integer[Any]],
+    num_nodes: int,
+    weights: npt.NDArray[np.floating[Any]] | None = None,
 ) -> Adjacency:
     """Return the simple undirected graph on `num_nodes` nodes with an edge for every pair (source, target).
 
     Both directions of every edge become one 64-bit key, row in the high half and column in the low one. One
-    sort in place orders rows and columns, and repeats become neighbours. Beside the result it takes 16 bytes
+    sort in place orders rows and columns, and repeats become neighbors. Beside the result it takes 16 bytes
     an edge.
     """
     if num_nodes > _MOST_NODES:
         raise InputError(f"{count(num_nodes, 'node')} are too many: at most {_MOST_NODES:,} can be numbered")
+    if weights is not None:
+        return _undirected_weighted(sources, targets, num_nodes, weights)
     edges = len(sources)
     keys = np.empty(2 * edges, np.int64)
     keys[:edges] = sources
@@ -68,6 +81,48 @@ def undirected(
     return Adjacency(indptr, indices, loops, repeats)
 
 
+def _undirected_weighted(
+    sources: Positions, targets: Positions, num_nodes: int, weights: npt.NDArray[np.floating[Any]]
+) -> Adjacency:
+    """Return the same, each pair with the sum of its weights: summed once, so that both directions are equal."""
+    apart = sources != targets
+    low, high = np.minimum(sources, targets)[apart], np.maximum(sources, targets)[apart]
+    keys, sums = add_up((low.astype(np.int64) << 32) | high, weights[apart])
+    repeats, loops = len(low) - len(keys), len(sources) - len(low)
+    keys = np.concatenate([keys, ((keys & _LOW) << 32) | (keys >> 32)])
+    order = np.argsort(keys)
+    keys = keys[order]
+    indptr = np.searchsorted(keys >> 32, np.arange(num_nodes + 1)).astype(np.int64, copy=False)
+    return Adjacency(indptr, keys.astype(np.int32), loops, repeats, unlike(np.tile(checked(sums), 2)[order]))
+
+
+def add_up(
+    keys: npt.NDArray[np.int64], weights: npt.NDArray[np.floating[Any]]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the distinct keys, ascending, and the sum of the weights of each, in the order they were given."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
+    return keys[firsts], np.add.reduceat(weights[order].astype(np.float64), firsts) if len(keys) else np.empty(0)
+
+
+def checked(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Return sums of weights in single precision, which must hold them."""
+    with np.errstate(over="ignore"):
+        found = sums.astype(np.float32)
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"the weights of an edge add up to {sums.max():.3g}, too large to be reckoned with; give smaller weights",
+            code="bad-weight",
+        )
+    return found
+
+
+def unlike(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
+    """Return weights that are not all the same; equal ones change nothing, and a graph without any is faster."""
+    return weights if len(weights) and weights.min() != weights.max() else None
+
+
 def _simple(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return sorted keys without repeats and self-loops, moved together in place to spare a second array."""
     end, last = 0, -1
@@ -83,10 +138,6 @@ def _simple(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return keys[:end]
 
 
-Positions = npt.NDArray[np.integer[Any]]
-DIRECTED = "directions of edges ignored"
-
-
 @dataclass(frozen=True)
 class Edges:
     """Edges as they were given: possibly directed, repeated, or from a node to itself.
@@ -96,40 +147,57 @@ class Edges:
         sources: position in `ids` of one end of each edge.
         targets: position of the other.
         notes: in words, what reading changed or assumed.
+        weights: float32, one per edge and above zero; None where they have none.
     """
 
     ids: NodeIds
     sources: Positions
     targets: Positions
     notes: tuple[str, ...] = ()
+    weights: npt.NDArray[np.float32] | None = None
 
-    def weighted(self, weights: npt.NDArray[Any], place: Callable[[int], str]) -> Edges:
-        """Return the edges that have a weight: an edge is there or not, so weights are only looked at.
+    def weighted(self, weights: npt.NDArray[Any], place: Callable[[int], str], used: bool = True) -> Edges:
+        """Return the edges that have a weight, with it if it is to be `used`.
 
         Weight zero means that there is no edge. A negative weight may mean anything, and a missing one too:
         those are refused.
         """
+        with np.errstate(over="ignore"):
+            weights = weights.astype(np.float32)
         bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
         if len(bad):
             raise InputError(
                 f"{place(int(bad[0]))}: an edge with weight {weights[bad[0]]}; "
-                "edges here are present or absent, so remove such edges, or the weights"
+                "weights are numbers above zero, so correct it, or remove such edges",
+                code="bad-weight",
             )
-        if not len(weights) or (weights == 1).all():
+        if not len(weights) or (not used and (weights == 1).all()):
             return self
-        present = weights != 0
-        notes = [*self.notes, "weights ignored: an edge is present or absent"]
+        present = weights >= np.finfo(np.float32).tiny  # what is less loses its digits
+        notes = self.notes if used else (*self.notes, UNWEIGHTED)
         if absent := int(np.count_nonzero(~present)):
-            notes.append(f"{count(absent, 'edge')} of weight zero dropped")
-        return Edges(self.ids, self.sources[present], self.targets[present], tuple(notes))
+            notes += (f"{count(absent, 'edge')} of weight zero dropped",)
+        kept = weights[present] if used else None
+        return Edges(self.ids, self.sources[present], self.targets[present], notes, kept)
 
-    def once(self) -> Edges:
-        """Return edges given in both directions in one of them; else note that the directions are ignored."""
+    def once(self, directed: bool = False) -> Edges:
+        """Return edges given in both directions in one of them; else note that the directions are ignored.
+
+        Where they are `directed`, both directions are two edges, and nothing is ignored.
+        """
+        if directed:
+            return self
         forward, backward = (
-            np.sort((first.astype(np.int64) << 32) | second)
+            (first.astype(np.int64) << 32) | second
             for first, second in ((self.sources, self.targets), (self.targets, self.sources))
         )
-        if not np.array_equal(forward, backward):
-            return Edges(self.ids, self.sources, self.targets, (*self.notes, DIRECTED))
+        if self.weights is None:
+            same = np.array_equal(np.sort(forward), np.sort(backward))
+        else:
+            (there, given), (back, returned) = (add_up(keys, self.weights) for keys in (forward, backward))
+            same = np.array_equal(there, back) and np.array_equal(given, returned)
+        if not same:
+            return replace(self, notes=(*self.notes, DIRECTED))
         half = self.sources <= self.targets
-        return Edges(self.ids, self.sources[half], self.targets[half], self.notes)
+        weights = None if self.weights is None else self.weights[half]
+        return Edges(self.ids, self.sources[half], self.targets[half], self.notes, weights)

@@ -31,7 +31,7 @@ class FeatureField:
             raise AttributeError("features")  # tells `dataclass` that the field has no default
         state = graph.__dict__
         if state["_features"] is None:
-            state["_features"] = structural_features(graph.indptr, graph.indices, graph.ids)
+            state["_features"] = structural_features(graph)
         features: Features = state["_features"]
         return features
 
@@ -67,7 +67,7 @@ def as_features(values: Any, source: str = "features", *, copy: bool = False) ->
     if array.ndim != 2 or array.dtype.kind not in "buif":
         raise InputError(
             f"{source}: an array of type {array.dtype} and shape {array.shape}; "
-            "features are a matrix of numbers with one row a node"
+            "features are a matrix of numbers with one row per node"
         )
     with np.errstate(over="ignore"):
         numbers = np.array(array, np.float32, order="C") if copy else np.ascontiguousarray(array, np.float32)

@@ -24,6 +24,11 @@ def fingerprint(graph: Graph) -> str:
 def _arrays(graph: Graph) -> Iterator[npt.NDArray[np.generic]]:
     yield graph.indptr
     yield graph.indices
+    if graph.weights is not None:
+        yield graph.weights
+    if graph.kinds is not None:
+        yield graph.kinds
+    yield from (array for array in (graph.faces or ())[:3] if array is not None)
     yield np.frombuffer(f"{graph.ids.type}\n".encode() + _id_bytes(graph), np.uint8)
     if graph.structural:  # a function of the above
         return

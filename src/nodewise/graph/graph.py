@@ -1,10 +1,10 @@
-"""The graph every part of nodewise works on: frozen, undirected, simple, in compressed sparse rows."""
+"""The graph every part of nodewise works on: frozen, simple, in compressed sparse rows."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +13,22 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError, require_type
-from nodewise.core.messages import count
+from nodewise.core.messages import count, html_table
 from nodewise.graph.adjacency import undirected
+from nodewise.graph.directions import Faces
 from nodewise.graph.features import FeatureField, as_features
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.labels import encode_labels
-from nodewise.graph.structural import NUM_STRUCTURAL
+from nodewise.graph.structural import num_structural
 from nodewise.graph.validate import check_graph
+from nodewise.graph.weights import walk_bounds
 
 if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
     from nodewise.graph.adjacency import Edges
+    from nodewise.tables.table import FittedTable
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,13 @@ class Split:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """An undirected graph without self-loops or repeated edges, with features, ids and optional labels.
+    """A graph without self-loops or repeated edges, with features, ids and optional labels.
 
     The arrays are the graph's own and must not be written to. Use the `from_...` constructors: they bring
     edges, features and labels into this form and say in `notes` what they changed.
 
     Attributes:
-        indptr: int64 (N + 1,), where node i's neighbours are ``indices[indptr[i]:indptr[i + 1]]``, ascending.
+        indptr: int64 (N + 1,), where node i's neighbors are ``indices[indptr[i]:indptr[i + 1]]``, ascending.
         indices: int32 (int64 beyond 2^31 nodes) (2E,).
         features: float32 (N, F), dense or CSR. Given None, they are the structural features of
             `nodewise.graph.structural`, computed when first read.
@@ -56,6 +59,13 @@ class Graph:
         name: what to call the graph in messages and tables.
         notes: in words, everything reading changed or assumed (duplicates merged, self-loops dropped, ...).
         origin: where it was read from, as keywords that `nodewise.runs.source.GraphSource` understands.
+        weights: float32 (2E,), of each entry of `indices`; None where all edges count the same.
+        bounds: int32 (2E,), the weights as walks use them (`nodewise.graph.weights`); computed where not given.
+        faces: the directions of the edges (`nodewise.graph.directions`); None where they have none. The other arrays
+            are of the same edges without directions.
+        kinds: int64 (N,), the kind of each node, -1 where unknown; None where there is only one.
+        kind_names: the user's name of each kind; ``kind_names[kinds[i]]``.
+        table: how the columns of a table became the features; None where they are as they were given.
     """
 
     indptr: npt.NDArray[np.int64]
@@ -68,17 +78,33 @@ class Graph:
     name: str = "graph"
     notes: tuple[str, ...] = ()
     origin: Mapping[str, str | bool] | None = None
+    weights: npt.NDArray[np.float32] | None = None
+    bounds: npt.NDArray[np.int32] | None = None
+    faces: Faces | None = None
+    kinds: npt.NDArray[np.int64] | None = None
+    kind_names: tuple[str | int, ...] = ()
+    table: FittedTable | None = None
 
     def __post_init__(self) -> None:
         check_graph(self)
+        if self.weights is not None and self.bounds is None:
+            object.__setattr__(self, "bounds", walk_bounds(self.indptr, self.weights))
+        if self.faces is not None:
+            object.__setattr__(self, "faces", self.faces.walkable())
 
     def __repr__(self) -> str:
-        classes = f", {count(self.num_classes, 'class', 'classes')}" if self.labels is not None else ""
-        kind = "structural feature" if self.structural else "feature"
-        return (
-            f"Graph({self.name!r}: {count(self.num_nodes, 'node')}, {count(self.num_edges, 'edge')}, "
-            f"{count(self.num_features, kind)}{classes})"
-        )
+        return f"Graph({self.name!r}: {', '.join(self._facts())})"
+
+    def _repr_html_(self) -> str:
+        return html_table((self.name,), [(fact,) for fact in self._facts()])
+
+    def _facts(self) -> list[str]:
+        edge = "edge" if self.weights is None else "weighted edge"
+        edge = edge if self.faces is None else f"directed {edge}"
+        edges = self.num_edges if self.faces is None else len(self.faces.indices) // 2
+        feature = "structural feature" if self.structural else "feature"
+        facts = [count(self.num_nodes, "node"), count(edges, edge), count(self.num_features, feature)]
+        return facts if self.labels is None else [*facts, count(self.num_classes, "class", "classes")]
 
     @property
     def num_nodes(self) -> int:
@@ -87,13 +113,18 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Number of undirected edges E."""
+        """Number of pairs of nodes that an edge joins, E."""
         return len(self.indices) // 2
 
     @property
     def num_features(self) -> int:
         """Number of features F of each node."""
-        return NUM_STRUCTURAL if self.structural else int(self.features.shape[1])
+        return num_structural(self.directed) if self.structural else int(self.features.shape[1])
+
+    @property
+    def num_inputs(self) -> int:
+        """Number of features that a model sees: every kind of nodes has its own."""
+        return self.num_features * max(1, len(self.kind_names))
 
     @property
     def num_classes(self) -> int:
@@ -102,8 +133,13 @@ class Graph:
 
     @property
     def degrees(self) -> npt.NDArray[np.int64]:
-        """Number of neighbours of each node, int64 (N,)."""
+        """Number of neighbors of each node, int64 (N,)."""
         return np.diff(self.indptr)
+
+    @property
+    def directed(self) -> bool:
+        """Whether edges have directions."""
+        return self.faces is not None
 
     @property
     def structural(self) -> bool:
@@ -111,9 +147,9 @@ class Graph:
         return bool(self.__dict__["_structural"])
 
     def adjacency(self) -> sp.csr_matrix:
-        """Return the adjacency matrix A (N, N) with float32 ones."""
-        ones = np.ones(len(self.indices), np.float32)
-        return sp.csr_matrix((ones, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
+        """Return the adjacency matrix A (N, N), float32: the weights, or ones."""
+        values = np.ones(len(self.indices), np.float32) if self.weights is None else np.asarray(self.weights)
+        return sp.csr_matrix((values, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
 
     @classmethod
     def from_edges(
@@ -121,9 +157,13 @@ class Graph:
         sources: npt.ArrayLike,
         targets: npt.ArrayLike,
         *,
+        weights: npt.ArrayLike | None = None,
+        directed: bool = False,
         num_nodes: int | None = None,
         ids: NodeIds | Sequence[int | str] | None = None,
         features: Any = None,
+        columns: str | Mapping[str, str | None] | None = None,
+        kinds: Any = None,
         labels: Any = None,
         class_names: Sequence[str | int] | None = None,
         split: Split | None = None,
@@ -135,9 +175,14 @@ class Graph:
         Args:
             sources: position of one end of each edge.
             targets: position of the other end.
+            weights: of each edge, above zero; those of an edge given several times are added up.
+            directed: whether edges go from sources to targets; else their directions mean nothing.
             num_nodes: N; by default the number of `ids`, of feature rows, or the largest position plus one.
             ids: name of each position; by default the positions themselves.
-            features: numbers (N, F), dense or sparse; without them the features are structural.
+            features: numbers (N, F), dense or sparse, or a table of any columns with a row per node (pandas, polars or
+                Arrow); without them the features are structural.
+            columns: what columns of such a table hold, where the guess is wrong; as for `read_graph`.
+            kinds: the kind of each node, a name; each kind has features of its own (None where there is only one).
             labels: the class of each node (a name, or None, "" or -1 for an unknown one); with `class_names`
                 the position of its class there.
             class_names: names for `labels`.
@@ -152,6 +197,13 @@ class Graph:
         first, second = (_positions(ends, name) for ends in (sources, targets))
         if len(first) != len(second):
             raise InputError(f"{name}: {len(first)} sources but {len(second)} targets; every edge needs both")
+        from nodewise.read.feature_table import frame_in_row_order
+        from nodewise.read.frames import is_frame
+
+        table = None
+        if is_frame(features):
+            prepared = frame_in_row_order(features, columns)
+            features, table, notes = prepared.features, prepared.table, (*notes, *prepared.notes)
         matrix = None if features is None else as_features(features, f"{name}: features", copy=True)
         known = NodeIds(ids) if ids is not None and not isinstance(ids, NodeIds) else ids
         last = max((int(ends.max()) for ends in (first, second) if len(ends)), default=-1)
@@ -159,7 +211,9 @@ class Graph:
             num_nodes = len(known) if known is not None else last + 1 if matrix is None else int(matrix.shape[0])
         if last >= num_nodes:
             raise InputError(f"{name}: an edge names node {last}, but the {count(num_nodes, 'node')} count from 0")
-        adjacency = undirected(first, second, num_nodes)
+        masses = None if weights is None else _weights(weights, len(first), name)
+        adjacency = undirected(first, second, num_nodes, masses)
+        known_kinds = (None, ()) if kinds is None else encode_labels(kinds, f"{name}: kinds")
         codes, names = None, () if class_names is None else tuple(class_names)
         if labels is not None and class_names is None:
             codes, names = encode_labels(labels, f"{name}: labels")
@@ -177,48 +231,69 @@ class Graph:
             split=split,
             name=name,
             notes=(*notes, *adjacency.notes()),
+            weights=adjacency.weights,
+            faces=Faces.of(first, second, num_nodes, masses) if directed else None,
+            kinds=known_kinds[0],
+            kind_names=known_kinds[1],
+            table=table,
         )
 
     @classmethod
     def from_scipy(cls, matrix: Any, **details: Any) -> Graph:
-        """Build a graph from a square sparse matrix: an edge for every entry that is not zero.
+        """Build a graph from a square sparse matrix: an edge for every entry that is not zero, its weight.
 
-        `details` are those of `from_edges`. Weights and directions are left out, and `notes` says so.
+        `details` are those of `from_edges`. Unless `directed`, entries below and above the diagonal are added up, and
+        `notes` says so.
         """
         from nodewise.read.interop import edges_from_scipy
 
-        return cls._from(edges_from_scipy(matrix), details)
+        return cls._from(edges_from_scipy(matrix, directed=bool(details.get("directed"))), details)
 
     @classmethod
     def from_networkx(
-        cls, graph: nx.Graph, *, features: Sequence[str] = (), labels: str | None = None, **details: Any
+        cls,
+        graph: nx.Graph,
+        *,
+        weight: str | None = "weight",
+        features: Sequence[str] = (),
+        labels: str | None = None,
+        kinds: str | None = None,
+        **details: Any,
     ) -> Graph:
         """Build a graph from networkx, with the graph's own nodes as ids.
 
         Args:
-            graph: any networkx graph; weights, directions and parallel edges are left out, as `notes` says.
+            graph: any networkx graph; parallel edges add up, and directions are left out unless `directed` is among
+                the details.
+            weight: the edge attribute that holds the weight; an edge without it weighs 1. None leaves weights out.
             features: the node attributes, numbers or sequences of numbers, that make up the features.
             labels: the node attribute that holds the class.
+            kinds: the node attribute that holds the kind of the node.
             **details: as for `from_edges`.
         """
         from nodewise.read.interop import edges_from_networkx, networkx_attributes
 
-        edges = edges_from_networkx(graph)
+        edges = edges_from_networkx(graph, weight=weight, directed=bool(details.get("directed")))
         if features:
             details["features"] = networkx_attributes(graph, features)
+        if kinds is not None:
+            details["kinds"] = [attributes.get(kinds) for _, attributes in graph.nodes(data=True)]
         if labels is not None:
             details["labels"] = [attributes.get(labels) for _, attributes in graph.nodes(data=True)]
         return cls._from(edges, details)
 
     @classmethod
     def from_pyg(cls, data: Data, **details: Any) -> Graph:
-        """Build a graph from a `torch_geometric.data.Data`: edge_index, x, y and the train/val/test masks.
+        """Build a graph from a `torch_geometric.data.Data`: edge_index, edge_weight, x, y and the train/val/test masks.
 
-        `details` are those of `from_edges` and come before what `data` holds.
+        Of a `HeteroData` every type of nodes becomes a kind, whose node 3 is called "type:3", and all types of edges
+        count the same. `details` are those of `from_edges` and come before what `data` holds.
         """
-        from nodewise.read.interop import edges_from_pyg, pyg_details
+        from nodewise.read.interop import edges_from_pyg, edges_of_types, pyg_details, type_details
 
-        return cls._from(edges_from_pyg(data), pyg_details(data) | details)
+        if hasattr(data, "node_types"):
+            return cls._from(edges_of_types(data, bool(details.get("directed"))), type_details(data) | details)
+        return cls._from(edges_from_pyg(data, bool(details.get("directed"))), pyg_details(data) | details)
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to one npz file, which holds plain arrays and nothing pickled."""
@@ -238,7 +313,20 @@ class Graph:
     def _from(cls, edges: Edges, details: dict[str, Any]) -> Graph:
         details.setdefault("ids", edges.ids)
         notes = (*edges.notes, *details.pop("notes", ()))
+        details.setdefault("weights", edges.weights)
         return cls.from_edges(edges.sources, edges.targets, num_nodes=len(edges.ids), notes=notes, **details)
+
+
+def without_weights(graph: Graph) -> Graph:
+    """Return a graph whose edges all count the same."""
+    features = None if graph.structural else graph.features
+    faces = None if graph.faces is None else Faces(graph.faces.indptr, graph.faces.indices)
+    return replace(graph, features=features, weights=None, bounds=None, faces=faces)
+
+
+def without_directions(graph: Graph) -> Graph:
+    """Return a graph whose edges have no directions."""
+    return replace(graph, features=None if graph.structural else graph.features, faces=None)
 
 
 def _numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
@@ -250,6 +338,21 @@ def _numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
     if array.size and array.dtype.kind not in "iu":
         raise InputError(f"{what} must be whole numbers, one after the other, not {values!r:.60}")
     return array.astype(np.int64)
+
+
+def _weights(values: npt.ArrayLike, edges: int, name: str) -> npt.NDArray[np.float32]:
+    try:
+        with np.errstate(over="ignore"):
+            array = np.asarray(values).astype(np.float32)
+    except (ValueError, TypeError):
+        raise InputError(f"{name}: weights are {values!r:.60}; give a number per edge", code="bad-weight") from None
+    if array.shape != (edges,):
+        shape = f"of the shape {array.shape} for {count(edges, 'edge')}"
+        raise InputError(f"{name}: weights are {shape}; give a number per edge", code="bad-weight")
+    if len(bad := np.flatnonzero(~(np.isfinite(array) & (array >= np.finfo(np.float32).tiny)))):
+        seen = f"edge {bad[0]} has the weight {array[bad[0]]}"
+        raise InputError(f"{name}: {seen}; weights are numbers above zero", code="bad-weight")
+    return array
 
 
 def _positions(ends: npt.ArrayLike, name: str) -> npt.NDArray[np.integer[Any]]:

@@ -1,4 +1,4 @@
-"""Which labelled nodes train a probe, which choose its settings and which test it."""
+"""Which labeled nodes train a probe, which choose its settings and which test it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def parse_split(text: str) -> RandomSplit | None:
     numbers = re.fullmatch(r"random:([0-9]{1,12})x([0-9]{1,12})x([0-9]{1,12})", text, re.ASCII)
     if numbers is None:
         raise InputError(
-            f"unknown split {text!r}; write public, or random:20x500x1000 for 20 training nodes a class, "
+            f"unknown split {text!r}; write public, folds:5, or random:20x500x1000 for 20 training nodes per class, "
             "500 validation and 1000 test nodes"
         )
     split = RandomSplit(*map(int, numbers.groups()))
@@ -87,7 +87,7 @@ def random_split(
         poorest = int(classes[sizes.argmin()])
         name = class_names[poorest] if class_names else poorest
         raise InputError(
-            f"cannot draw {per_class} training nodes a class: class {name} has only {sizes.min()} labelled "
+            f"cannot draw {per_class} training nodes per class: class {name} has only {sizes.min()} labeled "
             "nodes; ask for fewer",
             code="too-few-labels",
         )
@@ -96,8 +96,25 @@ def random_split(
     rest = generator.permutation(by_class[rank >= per_class])
     if num_val + num_test > len(rest):
         raise InputError(
-            f"cannot draw {num_val} validation and {num_test} test nodes: only {len(rest)} labelled nodes "
+            f"cannot draw {num_val} validation and {num_test} test nodes: only {len(rest)} labeled nodes "
             f"are left after {len(train)} for training; ask for fewer",
             code="too-few-labels",
         )
     return Split(np.sort(train), np.sort(rest[:num_val]), np.sort(rest[num_val : num_val + num_test]))
+
+
+def redrawn_splits(split: Split, labels: np.ndarray, number: int, seed: int = 0) -> list[Split]:
+    """Return `number` splits of the same training and validation nodes: functions of the seed, equal sizes."""
+    pool = np.concatenate([split.train, split.val])
+    wanted = np.bincount(labels[split.train], minlength=labels[pool].max() + 1)
+    generator = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(number):
+        shuffled = generator.permutation(pool)
+        # The place of a node among those of its class, in shuffled order.
+        order = np.argsort(labels[shuffled], kind="stable")
+        of_class = labels[shuffled][order]
+        rank = np.arange(len(pool)) - np.searchsorted(of_class, of_class)
+        chosen = shuffled[order][rank < wanted[of_class]]
+        drawn.append(Split(train=np.sort(chosen), val=np.setdiff1d(pool, chosen), test=split.test))
+    return drawn

@@ -25,20 +25,17 @@ class Homophily(NamedTuple):
     adjusted: float | None
 
     def warning(self) -> str | None:
-        """Return a warning where neighbours are hardly more often of one class than chance makes them."""
+        """Return a warning where neighbors are hardly more often of one class than chance makes them."""
         if self.adjusted is None or self.adjusted >= _LOW_HOMOPHILY:
             return None
         return (
             f"low homophily: {self.edges:.0%} of edges join nodes of one class, {self.adjusted:.2f} on a "
-            "scale from 0 (chance) to 1; neighbours are taken for alike, so embeddings may mix these classes"
+            "scale from 0 (chance) to 1; neighbors are taken for alike, so embeddings may mix these classes"
         )
 
 
-def describe(graph: Graph, *, batch: int = 500, walk_nodes: int = 26, dimensions: int = 512) -> dict[str, Any]:
-    """Return the facts that `nodewise inspect` prints.
-
-    The memory and time of embedding are rough; `nodewise.graph.statistics` has the formulas behind them.
-    """
+def describe(graph: Graph) -> dict[str, Any]:
+    """Return the facts that `nodewise inspect` prints."""
     degrees = graph.degrees
     homophily = measure_homophily(graph)
     sizes = None if graph.split is None else {part: len(nodes) for part, nodes in vars(graph.split).items()}
@@ -49,6 +46,7 @@ def describe(graph: Graph, *, batch: int = 500, walk_nodes: int = 26, dimensions
         "components": num_components(graph),
         "isolated_nodes": int(np.count_nonzero(degrees == 0)),
         "degree": {name: float(np.quantile(degrees, q)) if len(degrees) else None for name, q in _QUANTILES.items()},
+        "weights": None if graph.weights is None else dict(zip(("min", "max"), _range(graph.weights), strict=True)),
         "features": graph.num_features,
         "feature_kind": feature_kind(graph),
         "feature_density": feature_density(graph),
@@ -60,10 +58,12 @@ def describe(graph: Graph, *, batch: int = 500, walk_nodes: int = 26, dimensions
         "adjusted_homophily": None if homophily is None else homophily.adjusted,
         "warning": "; ".join(filter(None, (homophily and homophily.warning(), scale_warning(graph)))) or None,
         "split": sizes,
-        "embedding_bytes": embedding_bytes(graph, batch, walk_nodes, dimensions),
-        "embedding_seconds": embedding_seconds(graph, batch, walk_nodes, dimensions),
         "notes": list(graph.notes),
     }
+
+
+def _range(values: Any) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
 
 
 def num_components(graph: Graph) -> int:
@@ -89,13 +89,15 @@ def feature_density(graph: Graph) -> float | None:
 
 
 def scale_warning(graph: Graph) -> str | None:
-    """Return a warning where a few dense columns of the user's decide alone who is alike."""
+    """Return a warning where a few dense columns of the user's decide alone who is alike, if taken as they are."""
     if graph.structural or sp.issparse(graph.features) or graph.num_nodes == 0:
+        return None
+    if graph.table is not None and graph.table.comparable:
         return None
     rows = np.asarray(graph.features[:_SAMPLED_ROWS], np.float64)
     if not np.isfinite(rows).all():
         return (
-            "features: some are NaN or infinite, which nothing can be learnt from; write the graph again without them"
+            "features: some are NaN or infinite, which nothing can be learned from; write the graph again without them"
         )
     spreads = rows.std(axis=0)
     spreads = spreads[spreads > 0]
@@ -108,8 +110,8 @@ def scale_warning(graph: Graph) -> str | None:
     if not problems:
         return None
     return (
-        f"features: {' and '.join(problems)}, so few columns decide who is alike; if their units differ, subtract each "
-        "column's mean and divide by its standard deviation"
+        f"features: {' and '.join(problems)}, so few columns decide who is alike where they are taken as they are; "
+        "features.scaling=standard, or auto, standardizes them, and for other methods do so in the table"
     )
 
 
@@ -122,12 +124,12 @@ def label_counts(graph: Graph) -> dict[str | int, int]:
 
 
 def measure_homophily(graph: Graph) -> Homophily | None:
-    """Return how often edges with two labelled ends join one class; None where there are no such edges.
+    """Return how often edges with two labeled ends join one class; None where there are no such edges.
 
     Adjusted homophily (Platonov et al. 2023) is (h - Σ_c p_c²) / (1 - Σ_c p_c²), with p_c the fraction of
-    labelled edge ends in class c: 0 is chance and 1 perfect.
+    labeled edge ends in class c: 0 is chance and 1 perfect.
     """
-    ends = _labelled_ends(graph)
+    ends = _labeled_ends(graph)
     if ends is None:
         return None
     same = float(np.mean(ends[0] == ends[1]))
@@ -136,8 +138,8 @@ def measure_homophily(graph: Graph) -> Homophily | None:
     return Homophily(same, None if (share == 1).any() else (same - chance) / (1 - chance))
 
 
-def _labelled_ends(graph: Graph) -> tuple[Any, Any] | None:
-    """Return the labels at both ends of each edge with two labelled ends; None if there is no such edge."""
+def _labeled_ends(graph: Graph) -> tuple[Any, Any] | None:
+    """Return the labels at both ends of each edge with two labeled ends; None if there is no such edge."""
     if graph.labels is None:
         return None
     sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
@@ -160,63 +162,3 @@ def graph_bytes(graph: Graph) -> int:
     if sp.issparse(features):
         return held + features.data.nbytes + features.indices.nbytes + features.indptr.nbytes
     return held + np.asarray(features).nbytes
-
-
-def mapped_bytes(graph: Graph) -> int:
-    """Return the bytes of features that are mapped from a file: read as needed, and given up when memory is short."""
-    if graph.structural:
-        return 0
-    features: Any = graph.features
-    dense = isinstance(features, np.ndarray)
-    parts = (features,) if dense else (features.data, features.indices, features.indptr)
-    return sum(part.nbytes for part in parts if isinstance(part, np.memmap))
-
-
-def stored_features(graph: Graph) -> int:
-    """Return how many numbers the features hold: entries of a sparse matrix, all cells of a dense one."""
-    if not graph.structural and sp.issparse(graph.features):
-        return int(graph.features.nnz)
-    return graph.num_nodes * graph.num_features
-
-
-def embedding_bytes(graph: Graph, batch: int = 500, walk_nodes: int = 26, dimensions: int = 512) -> int:
-    """Estimate the peak memory of embedding, with B = batch, w = walk nodes, d = dimensions, in float32.
-
-    graph + weights, gradients and Adam's moments, 4 (F d + d²) + two views of two layers with gradients,
-    8 B w d + 2 B w² + X W and its gradient, 4 min(N, B w) d + scores, 4 B² + layers of the whole graph, 5 N d.
-    """
-    nodes, d = graph.num_nodes, dimensions
-    batch = min(batch, nodes)
-    numbers = (
-        4 * (graph.num_features * d + d * d)
-        + 8 * batch * walk_nodes * d
-        + 2 * batch * walk_nodes**2
-        + 4 * min(nodes, batch * walk_nodes) * d
-        + 4 * batch**2
-        + 5 * nodes * d
-    )
-    return graph_bytes(graph) + _FLOAT * numbers
-
-
-def embedding_seconds(
-    graph: Graph,
-    batch: int = 500,
-    walk_nodes: int = 26,
-    dimensions: int = 512,
-    steps: int = 40,
-    flops: float = 1e11,
-) -> float:
-    """Estimate the time of `steps` training steps and one pass over the whole graph, at `flops` a second.
-
-    A step is two views, forward and twice that backward, of X W (2 z d a distinct node, z stored features),
-    H W (2 d² a walk node) and two propagations (4 w² d a walk), and the scores (2 B² d, thrice). The last
-    pass is 2 (Z d + N d² + 4 E d) for Z stored features in all. The default speed is that of two CPU cores.
-    """
-    nodes, d = graph.num_nodes, dimensions
-    batch = min(batch, nodes)
-    walked = batch * walk_nodes
-    stored = stored_features(graph)
-    view = 2 * min(nodes, walked) * (stored / max(nodes, 1)) * d + 2 * walked * d * d + 4 * walked * walk_nodes * d
-    step = 2 * 3 * view + 3 * 2 * batch**2 * d
-    whole = 2 * (stored * d + nodes * d * d + 4 * graph.num_edges * d)
-    return (steps * step + whole) / flops

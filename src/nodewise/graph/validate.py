@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from nodewise.core.errors import InputError
 from nodewise.graph.features import check_finite
 
 if TYPE_CHECKING:
+    from nodewise.graph.directions import Faces
     from nodewise.graph.graph import Graph
     from nodewise.graph.ids import NodeIds
 
@@ -25,11 +27,30 @@ _AGAIN = "it was altered; convert or write the graph again"
 def require_features(graph: Graph, expected: int) -> None:
     """Refuse a graph whose nodes have another number of features than a model was trained on."""
     if graph.num_features != expected:
+        computed = graph.structural  # which happens where no file of features was given
+        seen = "comes without features" if computed else f"has {graph.num_features} features"
+        remedy = "features of the same kind, with --features" if computed else "the same features in the same order"
         raise InputError(
-            f"{graph.name} has {graph.num_features} features, but the model was trained on {expected}; "
-            "give the new nodes the same features in the same order",
+            f"{graph.name} {seen}, but the model was trained on {expected}; give the new nodes {remedy}",
             code="other-features",
         )
+
+
+def require_kinds(graph: Graph, names: Sequence[str | int]) -> Graph:
+    """Return the graph with its kinds numbered as those of training were; refuse kinds that training did not have."""
+    if tuple(graph.kind_names) == tuple(names):
+        return graph
+    unknown = [name for name in graph.kind_names if name not in names]
+    if unknown or graph.kinds is None:
+        seen = f"nodes of type {unknown[0]!r}" if unknown else "no types of nodes"
+        wanted = f"the types {', '.join(map(repr, names))}" if names else "no types"
+        raise InputError(
+            f"{graph.name} has {seen}, but the model was trained on {wanted}; give the same types",
+            code="other-features",
+        )
+    places = np.array([*(list(names).index(name) for name in graph.kind_names), -1])
+    features = None if graph.structural else graph.features
+    return replace(graph, features=features, kinds=places[graph.kinds], kind_names=tuple(names))
 
 
 def check_graph(graph: Graph) -> None:
@@ -42,10 +63,12 @@ def check_graph(graph: Graph) -> None:
 def check_contents(graph: Graph, source: str) -> None:
     """Refuse what only reading a graph that came whole from a file can tell, a piece at a time.
 
-    No feature is NaN or infinite, no node is its own neighbour, every edge is there in both directions, and no id
-    comes twice. Of graphs that were made here from edges, all of it is known.
+    No feature is NaN or infinite, no weight below zero, no node is its own neighbor, every edge is there in both
+    directions, and no id comes twice. Of graphs that were made here from edges, all of it is known.
     """
-    _check_edges(graph, source)
+    for rows in (graph, graph.faces):
+        if rows is not None:
+            _check_edges(rows, source)
     if not graph.structural:
         sparse, features = sp.issparse(graph.features), cast(Any, graph.features)
         what = "entry" if sparse else "row"
@@ -62,7 +85,7 @@ def _distinct(ids: NodeIds) -> bool:
     return len(pc.unique(array)) == len(array)
 
 
-def _check_edges(graph: Graph, source: str) -> None:
+def _check_edges(graph: Graph | Faces, source: str) -> None:
     # Summed over all edges, a hash of the two ends is the same from either side. Its salt is drawn here, so that
     # no file can be made to fit, and no more than a piece is ever held.
     salt, balance = int(secrets.randbits(64)), 0
@@ -71,11 +94,15 @@ def _check_edges(graph: Graph, source: str) -> None:
         entries = np.arange(start, start + len(targets))
         sources = (np.searchsorted(graph.indptr, entries, side="right") - 1).astype(np.uint64)
         if (sources == targets).any():
-            raise InputError(f"{source}: a node is its own neighbour; {_AGAIN}")
+            raise InputError(f"{source}: a node is its own neighbor; {_AGAIN}")
         there, back = (_hashed((a << np.uint64(32)) | b, salt) for a, b in ((sources, targets), (targets, sources)))
         balance += int(there.sum()) - int(back.sum())
     if balance % 2**64:
         raise InputError(f"{source}: edges are there in one direction only; {_AGAIN}")
+    for start in range(0, 0 if graph.weights is None else len(graph.weights), _PIECE):
+        part = cast(Any, graph.weights)[start : start + _PIECE]
+        if not (np.isfinite(part) & (part > 0)).all():
+            raise InputError(f"{source}: a weight is not a number above zero; {_AGAIN}", code="bad-weight")
 
 
 def _hashed(keys: npt.NDArray[np.uint64], salt: int) -> npt.NDArray[np.uint64]:
@@ -88,22 +115,17 @@ def _hashed(keys: npt.NDArray[np.uint64], salt: int) -> npt.NDArray[np.uint64]:
 
 def _rules(graph: Graph) -> Iterator[tuple[str, bool]]:
     # One after the other, because a rule may only make sense when those before it hold.
-    indptr, indices, nodes = graph.indptr, graph.indices, len(graph.indptr) - 1
-    yield "indptr must be int64, one more than there are nodes", _fits(indptr, None, 0, len(indices) + 1)
-    yield "indptr must begin with 0", nodes >= 0 and bool(indptr[0] == 0)
-    yield "indptr must not descend", bool((np.diff(indptr) >= 0).all())
-    yield "indptr must end at the number of indices", bool(indptr[-1] == len(indices))
-    whole = indices.dtype in (np.int32, np.int64) and indices.ndim == 1
-    yield "indices must be int32 or int64", whole
-    yield (
-        "indices must be numbers of nodes",
-        not len(indices) or bool(indices.min() >= 0 and indices.max() < nodes),
-    )
-    yield "indices must ascend within each row", _ascends_in_rows(indptr, indices)
+    nodes = len(graph.indptr) - 1
+    yield from _row_rules("", graph, nodes)
+    if graph.faces is not None:
+        yield from _row_rules("faces: ", graph.faces, 2 * nodes)
     yield "there must be one id a node", len(graph.ids) == nodes
-    yield "features must have one row a node", graph.structural or graph.features.shape[0] == nodes
+    yield "features must have one row per node", graph.structural or graph.features.shape[0] == nodes
+    if graph.kinds is not None:
+        rule = "kinds must be int64, one per node, each -1 or the number of a name"
+        yield rule, _fits(graph.kinds, nodes, -1, len(graph.kind_names))
     if graph.labels is not None:
-        rule = "labels must be int64, one a node, each -1 or the number of a class name"
+        rule = "labels must be int64, one per node, each -1 or the number of a class name"
         yield rule, _fits(graph.labels, nodes, -1, len(graph.class_names))
     if graph.split is not None:
         parts = vars(graph.split).values()
@@ -111,6 +133,21 @@ def _rules(graph: Graph) -> Iterator[tuple[str, bool]]:
             "the split must hold int64 positions of nodes",
             all(_fits(part, None, 0, nodes) for part in parts),
         )
+
+
+def _row_rules(what: str, rows: Graph | Faces, nodes: int) -> Iterator[tuple[str, bool]]:
+    indptr, indices = rows.indptr, rows.indices
+    yield f"{what}indptr must be int64, one more than there are nodes", _fits(indptr, nodes + 1, 0, len(indices) + 1)
+    yield f"{what}indptr must begin with 0", nodes >= 0 and bool(indptr[0] == 0)
+    yield f"{what}indptr must not descend", bool((np.diff(indptr) >= 0).all())
+    yield f"{what}indptr must end at the number of indices", bool(indptr[-1] == len(indices))
+    yield f"{what}indices must be int32 or int64", indices.dtype in (np.int32, np.int64) and indices.ndim == 1
+    inside = not len(indices) or bool(indices.min() >= 0 and indices.max() < nodes)
+    yield f"{what}indices must be numbers of nodes", inside
+    yield f"{what}indices must ascend within each row", _ascends_in_rows(indptr, indices)
+    for name, values, kind in (("weights", rows.weights, np.float32), ("bounds", rows.bounds, np.int32)):
+        fits = values is None or (values.dtype == kind and values.shape == indices.shape)
+        yield f"{what}{name} must be {np.dtype(kind)}, one per index", fits
 
 
 def _ascends_in_rows(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.integer[Any]]) -> bool:

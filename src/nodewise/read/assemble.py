@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +14,30 @@ import pyarrow as pa
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.adjacency import Edges, undirected
+from nodewise.graph.directions import Faces
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds, require_same_kind
 from nodewise.graph.labels import UNKNOWN, encode_labels
-from nodewise.graph.structural import NUM_STRUCTURAL
+from nodewise.graph.structural import num_structural
 from nodewise.read.feature_table import FeatureTable
-from nodewise.read.label_table import LabelTable
+from nodewise.read.label_table import LabelTable, of_nodes
 
 _PARTS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 
 
-def assemble(path: Path, edges: Edges, features: FeatureTable | None, labels: LabelTable | None) -> Graph:
+def assemble(
+    path: Path,
+    edges: Edges,
+    features: FeatureTable | None,
+    labels: LabelTable | None,
+    strict: bool = False,
+    directed: bool = False,
+) -> Graph:
     """Return the graph of a file of edges; its nodes are the rows of `features` or else the edges' ids."""
     notes = list(edges.notes)
     if features is None:
         ids, sources, targets = edges.ids, edges.sources, edges.targets
-        notes.append(f"no features: {NUM_STRUCTURAL} structural ones are computed from the edges when needed")
+        notes.append(f"no features: {num_structural(directed)} structural ones are computed from the edges when needed")
     else:
         ids = features.ids
         place = feature_rows(path, edges.ids, features)
@@ -35,15 +45,18 @@ def assemble(path: Path, edges: Edges, features: FeatureTable | None, labels: La
         notes += features.notes
         if extra := len(ids) - len(edges.ids):
             notes.append(f"{count(extra, 'node')} only in {Path(features.source).name} kept, without edges")
+    adjacency = undirected(sources, targets, len(ids), edges.weights)
+    faces = Faces.of(sources, targets, len(ids), edges.weights) if directed else None
     del edges
-    adjacency = undirected(sources, targets, len(ids))
     if len(adjacency.indices) == 0:
         loops = f" ({count(adjacency.loops, 'self-loop')} aside)" if adjacency.loops else ""
         raise InputError(
             f"{path}: no edge joins two different nodes{loops}; a graph needs at least one", code="no-edges"
         )
-    codes, class_names, split = join_labels(path, ids, labels)
-    notes += [] if labels is None else labels.notes
+    kinds, kind_names = encode_kinds(features)
+    notes += untouched(kinds, kind_names, np.diff(adjacency.indptr))
+    codes, class_names, split, remarks = join_labels(path, ids, labels, strict)
+    notes += remarks
     return Graph(
         indptr=adjacency.indptr,
         indices=adjacency.indices,
@@ -54,27 +67,62 @@ def assemble(path: Path, edges: Edges, features: FeatureTable | None, labels: La
         split=split,
         name=path.name.split(".")[0] or path.name,
         notes=tuple(dict.fromkeys((*notes, *adjacency.notes()))),  # a file may serve twice
+        weights=adjacency.weights,
+        faces=faces,
+        kinds=kinds,
+        kind_names=kind_names,
+        table=None if features is None else features.table,
     )
 
 
 def join_labels(
-    path: Path, ids: NodeIds, labels: LabelTable | None
-) -> tuple[npt.NDArray[np.int64] | None, tuple[str | int, ...], Split | None]:
-    """Return the label of every node of `path`, the classes' names and the split; nothing without a table."""
+    path: Path, ids: NodeIds, labels: LabelTable | None, strict: bool
+) -> tuple[npt.NDArray[np.int64] | None, tuple[str | int, ...], Split | None, tuple[str, ...]]:
+    """Return the label of every node of `path`, the classes' names, the split and notes; nothing without a table."""
     if labels is None:
-        return None, (), None
-    rows = _labelled_rows(path, ids, labels)
+        return None, (), None, ()
+    require_same_kind(ids, str(path), labels.ids, labels.source)
+    labels, note = of_nodes(labels, ids, "that the graph does not have", strict=strict)
+    rows = ids.positions(labels.ids)
     codes = np.full(len(ids), UNKNOWN, np.int64)
     codes[rows], class_names = encode_labels(labels.classes, labels.source)
-    return codes, class_names, None if labels.parts is None else _split(rows, labels.parts, labels)
+    split = None if labels.parts is None else _split(rows, labels.parts, labels)
+    return codes, class_names, split, (*labels.notes, *((note,) if note else ()))
+
+
+def encode_kinds(features: FeatureTable | None) -> tuple[npt.NDArray[np.int64] | None, tuple[str | int, ...]]:
+    """Return the kind of each node, and the names of kinds; nothing where the table does not say."""
+    if features is None or features.kinds is None:
+        return None, ()
+    return encode_labels(features.kinds, f"{features.source}: type")
+
+
+def untouched(
+    kinds: npt.NDArray[np.int64] | None, names: Sequence[str | int], degrees: npt.NDArray[np.int64]
+) -> list[str]:
+    """Return notes on kinds of nodes that no edge touches."""
+    if kinds is None:
+        return []
+    alone = [name for code, name in enumerate(names) if not degrees[kinds == code].any()]
+    return [
+        f"no edge touches a node of type {excerpt(name)}: such nodes know their own features only" for name in alone
+    ]
 
 
 def take_apart(graph: Graph) -> tuple[Edges, FeatureTable | None, LabelTable | None]:
     """Return the pieces of a graph that `assemble` would join to it again."""
-    sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
-    half = sources < graph.indices
-    edges = Edges(graph.ids, sources[half], graph.indices[half], graph.notes)
-    features = None if graph.structural else FeatureTable(graph.name, graph.ids, graph.features)
+    if graph.faces is not None:
+        sources, targets, weights = graph.faces.edges()
+        edges = Edges(graph.ids, sources, targets, graph.notes, weights)
+    else:
+        sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+        half = sources < graph.indices
+        weights = None if graph.weights is None else graph.weights[half]
+        edges = Edges(graph.ids, sources[half], graph.indices[half], graph.notes, weights)
+    features = None if graph.structural else FeatureTable(graph.name, graph.ids, graph.features, table=graph.table)
+    if features is not None and graph.kinds is not None:
+        names = [*graph.kind_names, None]
+        features = replace(features, kinds=[names[kind] for kind in graph.kinds])
     if graph.labels is None:
         return edges, features, None
     classes = [None if code == UNKNOWN else graph.class_names[code] for code in graph.labels]
@@ -98,21 +146,6 @@ def feature_rows(path: Path, ids: NodeIds, features: FeatureTable) -> npt.NDArra
             code="other-nodes",
         )
     return place
-
-
-def _labelled_rows(path: Path, ids: NodeIds, labels: LabelTable) -> npt.NDArray[np.int64]:
-    require_same_kind(ids, str(path), labels.ids, labels.source)
-    rows = ids.positions(labels.ids)
-    unknown = np.flatnonzero(rows < 0)
-    if len(unknown):
-        row = int(unknown[0])
-        where = f"{labels.source}, {labels.place(row)}"
-        raise InputError(
-            f"{where}: a label for {excerpt(labels.ids[row])}, which is no node of the graph "
-            f"({count(len(unknown), 'such row')}); remove it, or check that the files belong together",
-            code="other-nodes",
-        )
-    return rows
 
 
 def _split(rows: npt.NDArray[np.int64], parts: Any, labels: LabelTable) -> Split:

@@ -15,10 +15,13 @@ from nodewise.read.text import Block, without_comments
 
 DELIMITERS = "\t,;| "
 _SAMPLE_LINES = 100
+_ROWS_TO_TELL = 3
+_DIGIT = re.compile(r"\d")
 _BLANK = re.compile(rb"[ \t]+")
 # One value and the blanks around it. A quoted one ends with its line, and only a delimiter may follow.
 _VALUE = rb'[%(blanks)s]*(?:"(?:[^"\n]|"")*"[%(blanks)s]*(?=[%(delimiter)s\n]|\Z)|[^%(delimiter)s\n]*)'
 _COMMA_OUTSIDE_NUMBERS = re.compile(r"(?<!\d),|,(?!\d)")
+_DECIMAL = re.compile(r"[-+]?\d+,\d+")
 _QUOTED_OR_BLANK = re.compile(rb'("[^"\n]*")|[ \t]+')
 
 
@@ -53,7 +56,7 @@ def sniff(
 
     The first line holds names if one of the columns that the user `named` is among them, if each of its first values
     is among the names `known` for that place, or if none of its values is a number while some column below it holds
-    nothing but numbers.
+    nothing but numbers; likewise if none has a digit, while all values of a column below it, at least three, have one.
     """
     lines = _sample(path, block)
     if not lines:
@@ -81,16 +84,26 @@ def guess_delimiter(lines: list[str]) -> str:
     """Return the first of tab, comma, semicolon, bar and space that cuts every line into equally many values.
 
     Where none does, the one that most often agrees with the first line, so that the odd line can be named. Commas that
-    all stand between digits may be decimal ones, and come after semicolon and bar.
+    all stand between digits may be decimal ones, and come after semicolon and bar; after blanks, too, where there are
+    numbers with them in a third column or beyond, as in ``a b 0,5``.
     """
     decimal = not any(_COMMA_OUTSIDE_NUMBERS.search(line) for line in lines)
+    order = DELIMITERS if not decimal else "\t;| ," if _decimal_after_blanks(lines) else "\t;|, "
     best, best_score = "\t", 0
-    for delimiter in "\t;|, " if decimal else DELIMITERS:
+    for delimiter in order:
         widths = [len(fields(line, delimiter)) for line in lines]
         score = widths.count(widths[0]) if widths[0] > 1 else 0
         if score > best_score:
             best, best_score = delimiter, score
     return best
+
+
+def _decimal_after_blanks(lines: list[str]) -> bool:
+    rows = [fields(line, " ") for line in lines]
+    if len(rows[0]) < 3 or any(len(row) != len(rows[0]) for row in rows):
+        return False
+    commas = [(place, value) for row in rows for place, value in enumerate(row) if "," in value]
+    return bool(commas) and all(place > 1 and _DECIMAL.fullmatch(value) for place, value in commas)
 
 
 def fields(line: str, delimiter: str, strict: bool = False) -> list[str]:
@@ -181,4 +194,8 @@ def _has_names(rows: list[list[str]], known: tuple[frozenset[str], ...]) -> bool
     if len(rows) == 1 or any(is_number(value) for value in first):
         return False
     below = [row for row in rows[1:] if len(row) == len(first)]
-    return bool(below) and any(all(is_number(row[i]) for row in below) for i in range(len(first)))
+    if bool(below) and any(all(is_number(row[i]) for row in below) for i in range(len(first))):
+        return True
+    if len(below) < _ROWS_TO_TELL or any(map(_DIGIT.search, first)):
+        return False
+    return any(all(_DIGIT.search(row[i]) for row in below) for i in range(len(first)))

@@ -31,11 +31,15 @@ class EdgePlan(NamedTuple):
         ends: the columns of the two ends.
         weight: the column of weights, if there is one.
         notes: in words, what is assumed by that.
+        weighted: whether the weights are used; else they only say which edges are there.
+        directed: whether edges go from the first end to the second.
     """
 
     ends: tuple[int, int]
     weight: int | None
     notes: tuple[str, ...]
+    weighted: bool
+    directed: bool = False
 
     @property
     def numbers(self) -> list[int]:
@@ -43,7 +47,14 @@ class EdgePlan(NamedTuple):
         return [] if self.weight is None else [self.weight]
 
 
-def plan_edges(file: ColumnFile, source: str | None = None, target: str | None = None) -> EdgePlan:
+def plan_edges(
+    file: ColumnFile,
+    source: str | None = None,
+    target: str | None = None,
+    weight_column: str | None = None,
+    unweighted: bool | None = None,
+    directed: bool | None = None,
+) -> EdgePlan:
     """Decide which columns hold the ends and the weights; see `read_edge_list`."""
     if len(file.names) < 2:
         raise InputError(
@@ -52,17 +63,27 @@ def plan_edges(file: ColumnFile, source: str | None = None, target: str | None =
             code="missing-column",
         )
     ends = _end_columns(file, source, target)
-    weight = _weight_column(file, ends)
-    return EdgePlan(ends, weight, tuple(_column_notes(file, ends, weight)))
+    weight, used = _weight_column(file, ends, weight_column)
+    used = used and not unweighted
+    notes = (*_column_notes(file, ends, weight, used, unweighted), *(_directed(file, ends) if directed else ()))
+    return EdgePlan(ends, weight, notes, used, bool(directed))
 
 
-def read_edge_list(file: ColumnFile, source: str | None = None, target: str | None = None) -> Edges:
+def read_edge_list(
+    file: ColumnFile,
+    source: str | None = None,
+    target: str | None = None,
+    weight_column: str | None = None,
+    unweighted: bool | None = None,
+    directed: bool | None = None,
+) -> Edges:
     """Return the edges of a file whose columns `source` and `target` hold the ends.
 
-    By default these are columns with usual names, else the first two. A column called weight, or the third
-    one of a file without names if it holds numbers, is taken for weights.
+    By default these are columns with usual names, else the first two. A column called weight holds the weights, unless
+    another one is named. The third column of a file without names, if it holds numbers, may hold weights or anything
+    else: where it is zero there is no edge, and that is all it says.
     """
-    plan = plan_edges(file, source, target)
+    plan = plan_edges(file, source, target, weight_column, unweighted, directed)
     read = file.read(plan.ends, plan.numbers)
     notes = [*read.notes, *plan.notes]
     columns, weights = read.keys, read.numbers
@@ -72,11 +93,11 @@ def read_edge_list(file: ColumnFile, source: str | None = None, target: str | No
     ids, sources, targets = encode(columns)
     if _first_stands_alone(sources, targets):
         notes += suspected_names(file, ids)
-    edges = Edges(ids, sources, targets, (*notes, DIRECTED))
+    edges = Edges(ids, sources, targets, (*notes, *(() if directed else (DIRECTED,))))
     if plan.weight is None:
         return edges
     name = excerpt(file.names[plan.weight])
-    return edges.weighted(weights[:, 0], lambda row: f"{file.path}, {file.place(row)}, {name}")
+    return edges.weighted(weights[:, 0], lambda row: f"{file.path}, {file.place(row)}, {name}", plan.weighted)
 
 
 def suspected_names(file: ColumnFile, ids: NodeIds) -> tuple[str, ...]:
@@ -116,24 +137,54 @@ def _end_columns(file: ColumnFile, source: str | None, target: str | None) -> tu
     return first, second
 
 
-def _weight_column(file: ColumnFile, ends: tuple[int, int]) -> int | None:
+def _weight_column(file: ColumnFile, ends: tuple[int, int], given: str | None) -> tuple[int | None, bool]:
+    """Return the column of weights, if there is one, and whether it is sure to be one."""
+    if given is not None:
+        column = column_given(file, given)
+        if column in ends:
+            seen = excerpt(file.names[column])
+            raise InputError(f"{file.path}: {seen} is to be an end of edges and their weight; name two columns")
+        return column, True
     named = column_called(file, WEIGHT_NAMES)
     if named is not None and named not in ends and file.is_numeric(named):
-        return named
+        return named, True
     third = next((i for i in range(len(file.names)) if i not in ends), None)
-    return third if third is not None and not file.has_names and file.is_numeric(third) else None
+    return (third if third is not None and not file.has_names and file.is_numeric(third) else None), False
 
 
-def _column_notes(file: ColumnFile, ends: tuple[int, int], weight: int | None) -> list[str]:
+def _column_notes(
+    file: ColumnFile, ends: tuple[int, int], weight: int | None, used: bool, unweighted: bool | None
+) -> list[str]:
     notes = []
+    if weight is not None and used:
+        notes.append(
+            f"{file.path.name}: {excerpt(file.names[weight])} read as the weights of edges; "
+            "--unweighted leaves them out"
+        )
+    elif weight is not None and not unweighted:
+        notes.append(
+            f"{file.path.name}: if column {weight + 1} holds weights, use them with --weight-column {weight + 1}"
+        )
     usual = (column_called(file, SOURCE_NAMES), column_called(file, TARGET_NAMES))
     if file.has_names and ends != usual:
         first, second = (excerpt(file.names[i]) for i in ends)
         notes.append(f"{file.path.name}: {first} and {second} read as the ends of edges")
+    named = column_called(file, WEIGHT_NAMES)
+    if weight is None and named is not None and named not in ends and not unweighted:
+        name = excerpt(file.names[named])
+        notes.append(
+            f"{file.path.name}: edges count equally, for not all values of {name} are numbers; --weight-column "
+            f"{file.names[named]} says which is not"
+        )
     unused = [name for i, name in enumerate(file.names) if i not in (*ends, weight)]
     if unused:
         notes.append(f"{file.path.name}: not used: {listing(unused)}")
     return notes
+
+
+def _directed(file: ColumnFile, ends: tuple[int, int]) -> tuple[str]:
+    first, second = (excerpt(file.names[i]) for i in ends)
+    return (f"{file.path.name}: edges go from {first} to {second}",)
 
 
 def _check_ids(file: ColumnFile, column: Any, name: str, first_row: int) -> None:

@@ -2,51 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt, listing
 from nodewise.graph.features import Features, as_features, check_finite
-from nodewise.graph.ids import NodeIds
+from nodewise.graph.ids import NodeIds, id_kind
 from nodewise.read.columns import (
     CLASS_NAMES,
     ID_NAMES,
     ROW_ORDER,
     ColumnFile,
+    column_called,
+    column_given,
     id_column,
     names_every_node,
     row_ids,
     simplified,
 )
 from nodewise.read.formats import format_of, open_columns
+from nodewise.read.frames import FrameColumns
 from nodewise.read.npz import SPARSE_PARTS, is_sparse, load_npy, load_npz, sparse_matrix, unused
+from nodewise.tables.kinds import parse_overrides
+from nodewise.tables.table import FittedTable, spread_out, unlike_units
+
+_ROWS = 1 << 16
+_SAMPLED = 10_000
+KIND_NAMES = frozenset(("type", "nodetype"))
+MOST_KINDS = 20
+"""A column called type with more different values is one feature among others."""
+_MOST_TRIED = 40
+"""Columns in which ids are looked for, where the one that is named like them holds none."""
 
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """Features (rows, F), the id of each row, and what to call the table in messages."""
+    """Features (rows, F), with the id of each row, and the kind where the table says so.
+
+    `source` is what to call it in messages, and `table` how its columns became features.
+    """
 
     source: str
     ids: NodeIds
     features: Features
     notes: tuple[str, ...] = ()
+    table: FittedTable | None = None
+    kinds: Sequence[Any] | None = None
 
 
-def read_features(
-    path: Path, nodes: NodeIds, *, key_name: str | None = None, leave_out: tuple[str, ...] = ()
-) -> FeatureTable:
+@dataclass(frozen=True)
+class TableOptions:
+    """What is said about a table of features.
+
+    Attributes:
+        key_name: the column of ids, if the guess is wrong.
+        leave_out: columns that are no features, such as labels in the same file.
+        overrides: what columns hold, if the guess is wrong; see `nodewise.tables.kinds.parse_overrides`.
+        like: how the columns of an earlier table became features, to be done to this one; "numbers" for nothing but
+            numbers, as they are.
+    """
+
+    key_name: str | None = None
+    leave_out: tuple[str, ...] = ()
+    overrides: Mapping[str, str | None] = field(default_factory=dict)
+    like: FittedTable | Literal["numbers"] | None = None
+
+
+NOTHING_SAID = TableOptions()
+
+
+class Collected:
+    """Rows of features that come one after the other, put together in memory."""
+
+    def __init__(self) -> None:
+        self._parts: list[Any] = []
+
+    def add(self, matrix: Any) -> None:
+        """Take some more rows."""
+        self._parts.append(matrix)
+
+    def whole(self) -> Features:
+        """Return all of them."""
+        if len(self._parts) == 1:
+            return cast(Features, self._parts[0])
+        stacked: Features = (
+            sp.vstack(self._parts, format="csr") if sp.issparse(self._parts[0]) else np.concatenate(self._parts)
+        )
+        return stacked
+
+
+def features_from_frame(frame: Any, nodes: NodeIds, options: TableOptions = NOTHING_SAID) -> FeatureTable:
+    """Return the features of a pandas or polars frame or an Arrow table."""
+    return features_from_columns(FrameColumns.of(frame), nodes, options)
+
+
+def frame_in_row_order(frame: Any, columns: str | Mapping[str, str | None] | None = None) -> FeatureTable:
+    """Return the features of a table in memory whose row i is of node i; a column of ids is no feature if named so."""
+    file, overrides = FrameColumns.of(frame), parse_overrides(columns)
+    named = column_called(file, ID_NAMES)
+    chosen, left_out = _chosen(file, named, TableOptions(overrides=overrides))
+    nodes = NodeIds.range(file.num_rows)
+    return _features_of(file, nodes, TableOptions(overrides=overrides), None, True, chosen, left_out, Collected())
+
+
+def read_features(path: Path, nodes: NodeIds, options: TableOptions = NOTHING_SAID) -> FeatureTable:
     """Return the features of a csv, tsv, Parquet, npy or npz file.
 
     Args:
         path: the file.
-        nodes: the ids that the edges name. They decide whether a first column of integers holds ids, and what
-            a row without an id stands for.
-        key_name: the column of ids, if the guess is wrong.
-        leave_out: columns that are no features, such as labels in the same file.
+        nodes: the ids that the edges name. They decide which column holds ids, whether a first line holds names, and
+            what a row without an id stands for.
+        options: what is said about the columns of a table.
     """
     kind = format_of(path)
+    if kind not in ("text", "parquet") and (options.overrides or isinstance(options.like, FittedTable)):
+        raise InputError(f"{path}: {kind} has no named columns; give csv, tsv or Parquet", code="bad-column")
     if kind == "npy":
         return _in_row_order(path, as_features(load_npy(path), str(path)), nodes)
     if kind == "npz":
@@ -55,20 +133,128 @@ def read_features(
         raise InputError(
             f"{path}: {kind} cannot hold features; give csv, tsv, Parquet, npy or npz", code="unsupported-format"
         )
-    return features_from_columns(open_columns(path, kind, (ID_NAMES,), named=(key_name,)), nodes, key_name, leave_out)
+    named = (options.key_name, *options.overrides)
+    return features_from_columns(open_columns(path, kind, (ID_NAMES,), named=named, nodes=nodes), nodes, options)
 
 
 def features_from_columns(
-    file: ColumnFile, nodes: NodeIds, key_name: str | None, leave_out: tuple[str, ...]
+    file: ColumnFile, nodes: NodeIds, options: TableOptions, collected: Collected | None = None
 ) -> FeatureTable:
-    """Return the features of a file of columns; see `read_features`."""
-    path = file.path
+    """Return the features of a file of columns: numbers as they are, and of any other table what it is prepared to.
+
+    A table of nothing but numbers of like units, none missing, is not touched; see `nodewise.tables` for the others.
+    """
+    key, certain = key_column(file, nodes, options.key_name)
+    kinds = _kinds(file, key, options)
+    if kinds is not None:
+        options = replace(options, leave_out=(*options.leave_out, kinds[0]))
+    chosen, left_out = _chosen(file, key, options)
+    table = _features_of(file, nodes, options, key, certain, chosen, left_out, collected or Collected())
+    if kinds is None:
+        return table
+    note = f"{file.path.name}: {excerpt(kinds[0])} read as the kind of each node, with features of its own"
+    rest = [None] * (len(table.ids) - len(kinds[1]))
+    return replace(table, kinds=[*kinds[1], *rest], notes=(*table.notes, note))
+
+
+def _kinds(file: ColumnFile, key: int | None, options: TableOptions) -> tuple[str, list[Any]] | None:
+    """Return the column called type, and its values, where it is there beside others and has a few different ones."""
+    place = column_called(file, KIND_NAMES)
+    others = [i for i in range(len(file.names)) if i not in (key, place) and file.names[i] not in options.leave_out]
+    if place is None or place == key or not others or file.names[place] in (*options.overrides, *options.leave_out):
+        return None
+    values = [str(value) if value not in (None, "") else None for value in file.read([place]).keys[0].to_pylist()]
+    different = {value for value in values if value is not None}
+    return (file.names[place], values) if 2 <= len(different) <= MOST_KINDS else None
+
+
+def _features_of(
+    file: ColumnFile,
+    nodes: NodeIds,
+    options: TableOptions,
+    key: int | None,
+    certain: bool,
+    chosen: list[int],
+    left_out: Mapping[str, str],
+    collected: Collected,
+) -> FeatureTable:
+    told = [kind for kind in options.overrides.values() if kind not in (None, "number")]
+    refused: InputError | None = None
+    plain = options.like == "numbers"
+    if plain or (options.like is None and not told and all(file.is_numeric(i) for i in chosen)):
+        try:
+            table = _numbers(file, nodes, key, certain, chosen)
+        except InputError as error:
+            if plain or error.code != "bad-number":
+                raise
+            refused = error
+        else:
+            if plain or not (len(_lacks_rows(table.ids, nodes)) or _unlike(table.features)):
+                return replace(table, notes=(*table.notes, *(f"{file.path.name}: {why}" for why in _told(left_out))))
+    try:
+        return _prepared(file, nodes, options, key, certain, chosen, left_out, collected)
+    except InputError as error:
+        # Of numbers that are not finite the first reader knows the place.
+        raise (refused if refused is not None and error.code == "bad-number" else error) from None
+
+
+def key_column(file: ColumnFile, nodes: NodeIds, given: str | None) -> tuple[int | None, bool]:
+    """Return the column of ids and whether that is certain, as `id_column` does, unless another holds the edges' ids.
+
+    A column called "name" is often not the one that the edges name nodes by.
+    """
+    key, certain = id_column(file, given)
+    if given is not None or key is None or len(file.names) < 2 or not len(nodes):
+        return key, certain
+    if _share_of_ids(file, key, nodes) > 0:
+        return key, certain
+    if nodes.kind != "string":  # small whole numbers are ids by chance; texts are not
+        return key, certain
+    shares = {i: _share_of_ids(file, i, nodes) for i in range(min(len(file.names), _MOST_TRIED)) if i != key}
+    best = max(shares, key=lambda i: shares[i])
+    return (best, True) if shares[best] > 0 else (key, certain)
+
+
+def _share_of_ids(file: ColumnFile, column: int, nodes: NodeIds) -> float:
+    """Return which share of the first values of a column are ids that the edges name."""
+    first = next(file.batches([column], (), 1000), None)
+    if first is None:
+        return 0.0
+    values = file.settle([first.keys[0][:10_000]])[0]
+    if id_kind(values.type) != nodes.kind or not len(values):
+        return 0.0
+    return float((nodes.positions(values.drop_null()) >= 0).mean()) if len(values.drop_null()) else 0.0
+
+
+def _chosen(file: ColumnFile, key: int | None, options: TableOptions) -> tuple[list[int], dict[str, str]]:
+    """Return the columns that may be features, and of the others that a person would miss why they are not."""
     # Labels must never reach training; a column named like them is no feature, whatever it holds.
     labels = [name for name in file.names if file.has_names and simplified(name) in CLASS_NAMES]
-    key, certain = id_column(file, key_name)
-    columns = [i for i, name in enumerate(file.names) if i != key and name not in (*leave_out, *labels)]
+    for name, kind in options.overrides.items():
+        place = column_given(file, name)
+        taken = "the column of ids" if place == key else "a label" if name in (*labels, *options.leave_out) else ""
+        if taken and kind is not None:
+            raise InputError(
+                f"{file.path}: {name!r} is {taken} and cannot be a {kind}; leave it out of --columns",
+                code="bad-column",
+            )
+    dropped = [file.names[column_given(file, name)] for name, kind in options.overrides.items() if kind is None]
+    out = {*options.leave_out, *labels, *dropped}
+    columns = [i for i, name in enumerate(file.names) if i != key and name not in out]
     if not columns:
-        raise InputError(f"{path}: no feature columns, only {listing(file.names)}; leave the file out or add some")
+        raise InputError(f"{file.path}: no feature columns, only {listing(file.names)}; leave the file out or add some")
+    left_out = {name: "named like labels" for name in labels if name not in options.leave_out}
+    return columns, left_out | dict.fromkeys(dropped, "as --columns says")
+
+
+def _told(left_out: Mapping[str, str]) -> list[str]:
+    labels = [name for name, why in left_out.items() if why == "named like labels"]
+    return [f"{listing(labels)} left out of the features, being named like labels"] if labels else []
+
+
+def _numbers(file: ColumnFile, nodes: NodeIds, key: int | None, certain: bool, columns: list[int]) -> FeatureTable:
+    """Return a table of numbers as it is."""
+    path = file.path
     ids, notes = None, []
     read = file.read([] if key is None else [key], columns)
     if key is not None:
@@ -81,11 +267,87 @@ def features_from_columns(
             read = file.read([], columns)
     if ids is None:
         ids, notes = row_ids(path, len(read.numbers), nodes), [f"{path.name}: {ROW_ORDER}"]
-    if labels := [name for name in labels if name not in leave_out]:
-        notes.append(f"{path.name}: {listing(labels)} left out of the features, being named like labels")
     names = tuple(file.names[i] for i in columns) if len(columns) == read.numbers.shape[1] else ()
     check_finite(read.numbers, lambda row: f"{path}, {file.place(row)}", names)
     return FeatureTable(str(path), ids, read.numbers, (*read.notes, *notes))
+
+
+def _prepared(
+    file: ColumnFile,
+    nodes: NodeIds,
+    options: TableOptions,
+    key: int | None,
+    certain: bool,
+    columns: list[int],
+    left_out: Mapping[str, str],
+    collected: Collected,
+) -> FeatureTable:
+    """Return what a table of any columns is prepared to: read once to fit, unless it was before, and once to apply."""
+    path, table = file.path, options.like if isinstance(options.like, FittedTable) else None
+    keys: list[Any] = []
+    notes: tuple[str, ...] = ()
+    if table is not None:
+        table.require_columns(str(path), file.names)
+        columns = [file.names.index(column.name) for column in table.columns]
+
+    def tables() -> Iterator[Any]:
+        nonlocal notes
+        keys.clear()
+        for batch in file.batches([*([] if key is None else [key]), *columns], (), _ROWS):
+            own = batch.keys if key is None else batch.keys[1:]
+            keys.extend([] if key is None else batch.keys[0].chunks)
+            notes = batch.notes
+            if batch.keys[0].length():
+                yield pa.table(dict(zip((file.names[i] for i in columns), own, strict=True)))
+
+    whole = None
+    if table is None:
+        sample, rows = spread_out(tables())
+        if key is not None and not certain and not names_every_node(file.settle([pa.chunked_array(keys)])[0], nodes):
+            columns, key = [key, *columns], None
+            sample, rows = spread_out(tables())
+        if rows == 0:
+            raise InputError(f"{path}: has columns ({listing(file.names)}) but no rows", code="empty-file")
+        table = FittedTable.fit(str(path), _by_name(sample), options.overrides, left_out)
+        whole = sample if sample.num_rows == rows else None
+    misread: Counter[str] = Counter()
+    rows = 0
+    for part in tables() if whole is None else whole.to_batches(_ROWS):
+        collected.add(table.apply(_by_name(part), misread))
+        rows += part.num_rows
+    if key is None:
+        ids, more = row_ids(path, rows, nodes), [f"{path.name}: {ROW_ORDER}"]
+    else:
+        ids, more = NodeIds(file.settle([pa.chunked_array(keys)])[0], str(path), file.place), []
+    fitted_here = options.like is None
+    if fitted_here:
+        more += table.notes(path.name)
+    unread = {name: number for name, number in misread.items() if number and not fitted_here}
+    more += [
+        f"{path.name}: {count(number, 'value')} of {name!r} unknown to training" for name, number in unread.items()
+    ]
+    if len(absent := _lacks_rows(ids, nodes)):
+        collected.add(table.missing_rows(len(absent)))
+        extended = pa.concat_arrays([ids.to_arrow(), absent.cast(ids.type)])
+        ids = NodeIds.from_distinct(extended)
+        more.append(f"{path.name}: no row for {count(len(absent), 'node')} of the edges: all its values are missing")
+    return FeatureTable(str(path), ids, collected.whole(), (*notes, *more), table)
+
+
+def _by_name(table: Any) -> dict[str, Any]:
+    return {name: table[name] for name in table.schema.names}
+
+
+def _lacks_rows(ids: NodeIds, nodes: NodeIds) -> Any:
+    """Return the nodes that have no row, if others have one; nothing if none has, which is another mistake."""
+    if ids.kind != nodes.kind:
+        return ()
+    absent = ids.positions(nodes) < 0
+    return nodes.to_arrow().filter(pa.array(absent)) if absent.any() and not absent.all() else ()
+
+
+def _unlike(features: Features) -> bool:
+    return unlike_units(np.asarray(features[:_SAMPLED], np.float64))
 
 
 def _from_npz(path: Path, nodes: NodeIds) -> FeatureTable:

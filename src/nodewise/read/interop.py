@@ -1,7 +1,8 @@
-"""Edges, features and labels from scipy, networkx and PyTorch Geometric objects."""
+"""Edges, features and labels from scipy, networkx, igraph and PyTorch Geometric objects."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,13 @@ from nodewise.graph.ids import NodeIds
 if TYPE_CHECKING:
     import networkx as nx
 
+    from nodewise.graph.graph import Graph
 
-def edges_from_scipy(matrix: Any, source: str = "the adjacency matrix") -> Edges:
-    """Return an edge for every entry of a square matrix that is not zero; ids are the row numbers."""
+
+def edges_from_scipy(
+    matrix: Any, source: str = "the adjacency matrix", weighted: bool = True, directed: bool = False
+) -> Edges:
+    """Return an edge for every entry of a square matrix that is not zero, its weight; ids are the row numbers."""
     try:
         coo = sp.coo_matrix(matrix)
     except (ValueError, TypeError):
@@ -33,21 +38,31 @@ def edges_from_scipy(matrix: Any, source: str = "the adjacency matrix") -> Edges
     def place(entry: int) -> str:
         return f"{source}, row {coo.row[entry]}, column {coo.col[entry]}"
 
-    return edges.weighted(coo.data, place).once()
+    return edges.weighted(coo.data, place, weighted).once(directed)
 
 
-def edges_from_networkx(graph: nx.Graph, source: str = "the networkx graph") -> Edges:
+def edges_from_networkx(
+    graph: nx.Graph, source: str = "the networkx graph", weight: str | None = "weight", directed: bool = False
+) -> Edges:
     """Return the edges of a networkx graph; ids are its nodes, all integers or all strings."""
     if not callable(getattr(graph, "is_directed", None)):
         raise InputError(f"{source} is {graph!r:.60}; give a networkx graph")
+    if directed and not graph.is_directed():
+        graph = graph.to_directed()  # both directions of every edge
     ids = NodeIds(list(graph), f"nodes of {source}")
     position = {node: i for i, node in enumerate(graph)}
     ends = np.array([(position[u], position[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)
-    edges = Edges(ids, ends[:, 0], ends[:, 1], (DIRECTED,) if graph.is_directed() else ())
-    pairs = graph.edges(data="weight")
-    weights = [1.0 if weight is None else weight for _, _, weight in pairs]
-    if not all(isinstance(weight, int | float) for weight in weights):
-        raise InputError(f"{source}: an edge has a weight that is no number; remove the weights")
+    edges = Edges(ids, ends[:, 0], ends[:, 1], (DIRECTED,) if graph.is_directed() and not directed else ())
+    if weight is None:
+        return edges
+    given = [value for _, _, value in graph.edges(data=weight)]
+    if all(value is None for value in given):
+        return edges
+    weights = [1.0 if value is None else value for value in given]
+    if not all(isinstance(value, int | float | np.number) for value in weights):
+        raise InputError(
+            f"{source}: an edge has a weight that is no number; correct it, or remove the weights", code="bad-weight"
+        )
 
     def place(edge: int) -> str:
         return f"{source}, between {excerpt(ids[int(ends[edge, 0])])} and {excerpt(ids[int(ends[edge, 1])])}"
@@ -72,14 +87,26 @@ def networkx_attributes(graph: nx.Graph, names: Sequence[str]) -> npt.NDArray[np
     return np.stack(rows) if rows else np.empty((0, len(names)))
 
 
-def edges_from_pyg(data: Any) -> Edges:
+def edges_from_pyg(data: Any, directed: bool = False) -> Edges:
     """Return the edges of a PyTorch Geometric `Data`; ids are its node numbers."""
     if getattr(data, "edge_index", None) is None:
         raise InputError("the PyTorch Geometric data has no edge_index; give it one of shape (2, E)")
     sources, targets = (ends.numpy() for ends in data.edge_index.detach().cpu())
-    given = [name for name in ("edge_weight", "edge_attr") if getattr(data, name, None) is not None]
-    notes = tuple(f"{name} ignored: an edge is present or absent" for name in given)
-    return Edges(NodeIds.range(int(data.num_nodes)), sources, targets, notes).once()
+    notes = ("edge_attr not used; weights of edges are read from edge_weight",) if _given(data, "edge_attr") else ()
+    edges = Edges(NodeIds.range(int(data.num_nodes)), sources, targets, notes)
+    if not _given(data, "edge_weight"):
+        return edges.once(directed)
+    weights = data.edge_weight.detach().cpu().numpy()
+    if weights.shape != sources.shape:
+        raise InputError(
+            f"edge_weight has the shape {weights.shape} for {len(sources)} edges; give a number per edge",
+            code="bad-weight",
+        )
+    return edges.weighted(weights, lambda edge: f"edge_weight, edge {edge}").once(directed)
+
+
+def _given(data: Any, name: str) -> bool:
+    return getattr(data, name, None) is not None
 
 
 def pyg_details(data: Any) -> dict[str, Any]:
@@ -104,9 +131,79 @@ def pyg_details(data: Any) -> dict[str, Any]:
     return details
 
 
+def edges_of_types(data: Any, directed: bool = False) -> Edges:
+    """Return the edges of all types of a PyTorch Geometric `HeteroData`, between nodes called "type:number"."""
+    sizes = {kind: int(data[kind].num_nodes or 0) for kind in data.node_types}
+    firsts = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
+    ids = NodeIds([f"{kind}:{number}" for kind, size in sizes.items() for number in range(size)])
+    ends = [
+        data[kind].edge_index.detach().cpu().numpy() + np.array([[firsts[kind[0]]], [firsts[kind[2]]]])
+        for kind in data.edge_types
+    ]
+    sources, targets = np.concatenate(ends, axis=1) if ends else np.empty((2, 0), np.int64)
+    return Edges(ids, sources, targets).once(directed)
+
+
+def type_details(data: Any) -> dict[str, Any]:
+    """Return kinds and features of a `HeteroData`; kinds with fewer features than others have zeros in their place."""
+    kinds = [kind for kind in data.node_types for _ in range(int(data[kind].num_nodes or 0))]
+    found = [data[kind].x.detach().cpu().numpy() if "x" in data[kind] else None for kind in data.node_types]
+    details: dict[str, Any] = {"kinds": kinds}
+    if any(x is not None for x in found):
+        features = np.zeros((len(kinds), max(x.shape[1] for x in found if x is not None)), np.float32)
+        first = 0
+        for kind, x in zip(data.node_types, found, strict=True):
+            if x is not None:
+                features[first : first + len(x), : x.shape[1]] = x
+            first += int(data[kind].num_nodes or 0)
+        details["features"] = features
+    return details
+
+
 def _matrix_of(tensor: Any) -> Any:
     if str(tensor.layout) == "torch.strided":
         return tensor.numpy()
     coo = tensor.to_sparse_coo().coalesce()
     rows, columns = coo.indices().numpy()
     return sp.csr_matrix((coo.values().numpy(), (rows, columns)), shape=tuple(tensor.shape))
+
+
+def as_graph(given: Any) -> Graph:
+    """Return anything that is a graph as one: of networkx, igraph, torch_geometric or scipy, a table of edges, a file.
+
+    Node attributes are not features of their own accord: `Graph.from_networkx(graph, features=["age"])` names them.
+    """
+    from nodewise.graph.graph import Graph
+    from nodewise.read.frames import is_frame
+    from nodewise.read.read import read_graph
+
+    if isinstance(given, Graph):
+        return given
+    if isinstance(given, str | os.PathLike) or is_frame(given):
+        return read_graph(given)
+    if sp.issparse(given):
+        return Graph.from_scipy(given)
+    library = {each.__module__.partition(".")[0] for each in type(given).__mro__}
+    if "networkx" in library:
+        return Graph.from_networkx(given)
+    if "igraph" in library:
+        return _from_igraph(given)
+    if "torch_geometric" in library:
+        return Graph.from_pyg(given)
+    raise InputError(
+        f"graph must be a Graph, or one of networkx, igraph, torch_geometric or scipy, or a table of edges, not "
+        f"{given!r:.60}; Graph.from_edges takes two columns of nodes",
+        code="bad-argument",
+    )
+
+
+def _from_igraph(graph: Any) -> Graph:
+    from nodewise.graph.graph import Graph
+
+    ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
+    details: dict[str, Any] = {"num_nodes": graph.vcount()}
+    if "name" in graph.vs.attributes():
+        details["ids"] = graph.vs["name"]
+    if "weight" in graph.es.attributes():
+        details["weights"] = graph.es["weight"]
+    return Graph.from_edges(ends[:, 0], ends[:, 1], **details)

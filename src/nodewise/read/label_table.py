@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from nodewise.core.errors import InputError
-from nodewise.core.messages import listing
+from nodewise.core.messages import count, excerpt, listing
 from nodewise.graph.ids import NodeIds, id_kind
 from nodewise.read.columns import (
     CLASS_NAMES,
@@ -26,6 +28,8 @@ from nodewise.read.columns import (
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.npz import load_npy
 
+MOST_CLASSES = 50
+"""Numbers of more different values than this are measurements, not names of classes."""
 _HEADER_NAMES = (ID_NAMES | CLASS_NAMES,)
 
 
@@ -77,6 +81,55 @@ def read_labels(
     return LabelTable(str(path), ids, classes, parts, read.notes, file.place)
 
 
+def of_nodes(table: LabelTable, nodes: NodeIds, lacking: str, *, strict: bool) -> tuple[LabelTable, str]:
+    """Return the rows of the table that are of these nodes, and in words what was left out, if anything was.
+
+    Rows of other nodes are refused if `strict`, and if there are no others, for then the files do not belong together.
+    `lacking` says what is wrong with such a node.
+    """
+    known = nodes.positions(table.ids, table.source) >= 0
+    if known.all():
+        return table, ""
+    first = int(np.flatnonzero(~known)[0])
+    number = int((~known).sum())
+    what = f"{count(number, 'label')} of {'a node' if number == 1 else 'nodes'} {lacking}"
+    example = f"such as {excerpt(table.ids[first])} ({table.place(first)})"
+    if strict or not known.any():
+        raise InputError(
+            f"{table.source}: {what}, {example}; check that the files belong together"
+            + ("" if not known.any() else ", or leave out --strict"),
+            code="other-nodes",
+        )
+    rows = np.flatnonzero(known)
+    take = pa.array(rows)
+    kept = LabelTable(
+        table.source,
+        table.ids.take(rows),
+        table.classes[rows] if isinstance(table.classes, np.ndarray) else table.classes.take(take),
+        None if table.parts is None else table.parts.take(take),
+        table.notes,
+        lambda row: table.place(int(rows[row])),
+    )
+    return kept, f"{table.source}: {what} left out, {example}"
+
+
+def measurements(classes: Any) -> np.ndarray | None:
+    """Return labels that are measurements as float64, NaN where missing; None if they are classes.
+
+    They are if some are no whole numbers, or if there are more than 50 different ones.
+    """
+    array = classes if isinstance(classes, pa.Array | pa.ChunkedArray) else pa.array(classes, from_pandas=True)
+    if pa.types.is_boolean(array.type):
+        return None
+    try:
+        values = np.asarray(array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
+    except pa.ArrowException:  # names
+        return None
+    known = values[~np.isnan(values)]
+    many = len(np.unique(known)) > MOST_CLASSES
+    return values if many or (known != np.trunc(known)).any() else None
+
+
 def label_columns(file: ColumnFile, label_name: str | None, key_name: str | None) -> tuple[int, int | None]:
     """Return which column holds the classes, and which, if any, the parts of a split."""
     split = column_called(file, frozenset({"split"}))
@@ -96,11 +149,13 @@ def label_columns(file: ColumnFile, label_name: str | None, key_name: str | None
     return others[0], split
 
 
-def label_column_names(path: Path, label_name: str | None, key_name: str | None) -> tuple[str, ...]:
+def label_column_names(
+    path: Path, label_name: str | None, key_name: str | None, nodes: NodeIds | None = None
+) -> tuple[str, ...]:
     """Return the names of the columns of a table that hold classes or a split, and so are no features."""
     if (kind := format_of(path)) not in ("text", "parquet"):
         return ()
-    file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name))
+    file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name), nodes=nodes)
     return tuple(file.names[i] for i in label_columns(file, label_name, key_name) if i is not None)
 
 

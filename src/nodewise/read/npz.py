@@ -20,17 +20,34 @@ from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
 from nodewise.core.messages import count, excerpt, first_line, listing
 from nodewise.graph.adjacency import Edges
+from nodewise.graph.directions import Faces
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.validate import check_contents
 from nodewise.read.interop import edges_from_scipy
+from nodewise.tables.table import FittedTable
 
 _ABOUT = "nodewise_graph"
 _VERSION = 1
 _ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
 _PARTS = ("train", "val", "test")
 _FEATURE_PARTS = tuple(f"features_{part}" for part in ("data", "indices", "indptr", "shape"))
-_WRITTEN = (_ABOUT, "indptr", "indices", "ids", "id_lengths", "features", *_FEATURE_PARTS, "labels", *_PARTS)
+_FACES = ("faces_indptr", "faces_indices", "faces_weights")
+_WRITTEN = (
+    _ABOUT,
+    "indptr",
+    "indices",
+    "weights",
+    *_FACES,
+    "kinds",
+    "ids",
+    "id_lengths",
+    "features",
+    *_FEATURE_PARTS,
+    "table",
+    "labels",
+    *_PARTS,
+)
 
 
 def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
@@ -40,9 +57,15 @@ def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
         "name": graph.name,
         "notes": graph.notes,
         "class_names": graph.class_names,
+        "kind_names": graph.kind_names,
         "id_type": str(graph.ids.type),
     }
     arrays: Arrays = {_ABOUT: _bytes(json.dumps(about)), "indptr": graph.indptr, "indices": graph.indices}
+    if graph.weights is not None:
+        arrays["weights"] = graph.weights
+    for name, array in zip(_FACES, graph.faces or (), strict=False):
+        if array is not None:
+            arrays[name] = array
     if graph.ids.kind == "integer":
         arrays["ids"] = np.asarray(graph.ids.to_arrow())
     else:
@@ -54,6 +77,10 @@ def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
             arrays[f"features_{part}"] = np.asarray(getattr(graph.features, part))
     elif not graph.structural:
         arrays["features"] = np.asarray(graph.features)
+    if graph.kinds is not None:
+        arrays["kinds"] = graph.kinds
+    if graph.table is not None:
+        arrays["table"] = _bytes(graph.table.to_json())
     if graph.labels is not None:
         arrays["labels"] = graph.labels
     if graph.split is not None:
@@ -91,10 +118,17 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
             ids=_ids(path, arrays, about["id_type"]),
             labels=arrays.get("labels"),
             class_names=tuple(about["class_names"]),
+            kinds=arrays.get("kinds"),
+            kind_names=tuple(about.get("kind_names", ())),
             split=Split(*(arrays[part] for part in _PARTS)) if "train" in arrays else None,
             name=str(about["name"]),
             notes=(*about["notes"], *unused(path, arrays, _WRITTEN)),
+            weights=arrays.get("weights"),
+            faces=_faces(arrays),
+            table=FittedTable.from_json(arrays["table"].tobytes().decode(), str(path)) if "table" in arrays else None,
         )
+        if graph.table is not None and len(graph.table.names) != graph.num_features:
+            raise ValueError("its features are not those that its table makes")
         check_contents(graph, str(path))
         return graph
     except InputError as error:
@@ -107,10 +141,10 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
         ) from error
 
 
-def read_edges(path: Path, arrays: Arrays) -> Edges:
+def read_edges(path: Path, arrays: Arrays, weighted: bool = True, directed: bool = False) -> Edges:
     """Return the edges of a scipy.sparse matrix, or of an array `edge_index` (2, E) or `edges` (E, 2)."""
     if is_sparse(arrays):
-        edges = edges_from_scipy(sparse_matrix(path, arrays), str(path))
+        edges = edges_from_scipy(sparse_matrix(path, arrays), str(path), weighted, directed)
         return replace(edges, notes=(*edges.notes, *unused(path, arrays, SPARSE_PARTS)))
     names = list(arrays)
     name = next((name for name in names if name in ("edge_index", "edges") or len(names) == 1), None)
@@ -119,11 +153,11 @@ def read_edges(path: Path, arrays: Arrays) -> Edges:
             f"{path}: holds {listing(names) or 'nothing'}, none of which is a graph; "
             "save a scipy.sparse matrix with save_npz, or an array 'edge_index' of shape (2, E)"
         )
-    edges = edges_from_array(path, arrays[name], name)
+    edges = edges_from_array(path, arrays[name], name, directed)
     return replace(edges, notes=(*edges.notes, *unused(path, arrays, (name,))))
 
 
-def edges_from_array(path: Path, array: npt.NDArray[Any], name: str = "array") -> Edges:
+def edges_from_array(path: Path, array: npt.NDArray[Any], name: str = "array", directed: bool = False) -> Edges:
     """Return edges given as node numbers from 0, of shape (2, E) or (E, 2); (2, 2) is read as the former."""
     if array.ndim != 2 or 2 not in array.shape:
         raise InputError(f"{path}: {name} has the shape {array.shape}; edges are node numbers of shape (2, E)")
@@ -135,7 +169,13 @@ def edges_from_array(path: Path, array: npt.NDArray[Any], name: str = "array") -
             f"{path}: {name} names node {last} with only {count(len(sources), 'edge')}; node numbers count "
             "from 0 without gaps, so use a csv or Parquet edge list for other ids"
         )
-    return Edges(NodeIds.range(last + 1), sources, targets).once()
+    return Edges(NodeIds.range(last + 1), sources, targets).once(directed)
+
+
+def _faces(arrays: Arrays) -> Faces | None:
+    if _FACES[0] not in arrays:
+        return None
+    return Faces(arrays["faces_indptr"], arrays["faces_indices"], arrays.get("faces_weights"))
 
 
 def _features(arrays: Arrays) -> Any:

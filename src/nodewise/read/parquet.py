@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +66,7 @@ class ParquetColumns:
 
     def is_numeric(self, column: int) -> bool:
         """Tell whether a column holds numbers, or lists of numbers of one length."""
-        return _is_number(_item_type(self.schema.types[column]))
+        return is_number(item_type(self.schema.types[column]))
 
     def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
         """Return the `keys` columns as they are and the `numbers` columns as one float32 matrix.
@@ -86,7 +86,7 @@ class ParquetColumns:
                     continue
                 for i, key in enumerate(keys):
                     chunks[i].extend(_valid(table[self.names[key]].cast(types[key])).chunks)
-                matrices.append(self._matrix(table, [self.names[i] for i in numbers], row))
+                matrices.append(matrix_of(table, [self.names[i] for i in numbers], row, str(self.path), self.place))
                 row += table.num_rows
         if row == 0:
             raise InputError(f"{self.path}: has columns ({listing(self.names)}) but no rows", code="empty-file")
@@ -106,7 +106,9 @@ class ParquetColumns:
                 # Not `pa.table`, whose columns keep each other alive: whoever keeps the ids would keep all numbers.
                 table = pa.Table.from_batches([batch])
                 columns = [_valid(table[self.names[key]].cast(types[key])) for key in keys]
-                yield Columns(columns, self._matrix(table, [self.names[i] for i in numbers], row), ())
+                yield Columns(
+                    columns, matrix_of(table, [self.names[i] for i in numbers], row, str(self.path), self.place), ()
+                )
                 row += table.num_rows
 
     def settle(self, columns: list[Any]) -> list[Any]:
@@ -134,37 +136,50 @@ class ParquetColumns:
                 raise InputError(f"{self.path}: two columns are called {name!r}; rename one of them")
         return wanted
 
-    def _matrix(self, table: Any, names: list[str], first_row: int) -> npt.NDArray[np.float32]:
-        parts = [np.empty((table.num_rows, 0), np.float32)]
-        for name in names:
-            column = table[name]
-            if column.null_count:
-                row = first_row + int(np.argmax(np.asarray(column.is_null())))
-                raise not_a_number(f"{self.path}, {self.place(row)}", name, None)
-            parts.append(self._flat(column.combine_chunks(), name, first_row))
-        return np.concatenate(parts, axis=1)
 
-    def _flat(self, column: Any, name: str, first_row: int) -> npt.NDArray[np.float32]:
-        """Return one column, of numbers or of lists of numbers, as float32 (rows, width)."""
-        rows, values = len(column), column
-        if (item := _item_type(column.type)) != column.type:
-            lengths = np.asarray(pc.list_value_length(column))
-            if rows and (lengths != lengths[0]).any():
-                row = int(np.argmax(lengths != lengths[0]))
-                raise InputError(
-                    f"{self.path}, {self.place(first_row + row)}: {name!r} holds {lengths[row]} numbers "
-                    f"where the rows before hold {lengths[0]}; give every node equally many"
-                )
-            if rows and lengths[0] == 0:
-                raise InputError(f"{self.path}: {name!r} holds empty lists where numbers are expected; leave it out")
-            values = column.flatten()
-        if values.null_count:
-            row = first_row + int(np.argmax(np.asarray(values.is_null()))) // max(len(values) // rows, 1)
-            raise not_a_number(f"{self.path}, {self.place(row)}", name, None)
-        if pa.types.is_boolean(item):
-            values = values.cast(pa.uint8())
-        numbers = np.asarray(values.cast(pa.float32(), safe=False))
-        return numbers.reshape(rows, -1)
+def matrix_of(
+    table: Any, names: list[str], first_row: int, source: str, place: Callable[[int], str]
+) -> npt.NDArray[np.float32]:
+    """Return columns of an Arrow table, of numbers or of lists of numbers of one length, as one float32 matrix.
+
+    Args:
+        table: some rows.
+        names: the columns, in this order.
+        first_row: which row of the source is the table's first.
+        source: what to call the source in messages.
+        place: where in it a row stands.
+    """
+    parts = [np.empty((table.num_rows, 0), np.float32)]
+    for name in names:
+        column = table[name]
+        if column.null_count:
+            row = first_row + int(np.argmax(np.asarray(column.is_null())))
+            raise not_a_number(f"{source}, {place(row)}", name, None)
+        parts.append(_flat(column.combine_chunks(), name, first_row, source, place))
+    return np.concatenate(parts, axis=1)
+
+
+def _flat(column: Any, name: str, first_row: int, source: str, place: Callable[[int], str]) -> npt.NDArray[np.float32]:
+    """Return one column, of numbers or of lists of numbers, as float32 (rows, width)."""
+    rows, values = len(column), column
+    if (item := item_type(column.type)) != column.type:
+        lengths = np.asarray(pc.list_value_length(column))
+        if rows and (lengths != lengths[0]).any():
+            row = int(np.argmax(lengths != lengths[0]))
+            raise InputError(
+                f"{source}, {place(first_row + row)}: {name!r} holds {lengths[row]} numbers "
+                f"where the rows before hold {lengths[0]}; give every node equally many"
+            )
+        if rows and lengths[0] == 0:
+            raise InputError(f"{source}: {name!r} holds empty lists where numbers are expected; leave it out")
+        values = column.flatten()
+    if values.null_count:
+        row = first_row + int(np.argmax(np.asarray(values.is_null()))) // max(len(values) // rows, 1)
+        raise not_a_number(f"{source}, {place(row)}", name, None)
+    if pa.types.is_boolean(item):
+        values = values.cast(pa.uint8())
+    numbers = np.asarray(values.cast(pa.float32(), safe=False))
+    return numbers.reshape(rows, -1)
 
 
 def _valid(column: Any) -> Any:
@@ -173,11 +188,13 @@ def _valid(column: Any) -> Any:
     return column
 
 
-def _item_type(kind: Any) -> Any:
+def item_type(kind: Any) -> Any:
+    """Return the type of what lists hold; of others, the type itself."""
     lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     return kind.value_type if any(is_list(kind) for is_list in lists) else kind
 
 
-def _is_number(kind: Any) -> bool:
+def is_number(kind: Any) -> bool:
+    """Tell whether a type is one of numbers."""
     checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
     return any(check(kind) for check in checks)

@@ -3,34 +3,56 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Literal, cast
 
-from nodewise.core.errors import require_type
-from nodewise.graph.graph import Graph
+from nodewise.core.errors import InputError, require_type
+from nodewise.graph.graph import Graph, without_weights
 from nodewise.read.assemble import assemble, take_apart
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
 from nodewise.read.edgelist import read_edge_list
-from nodewise.read.feature_table import FeatureTable, read_features
+from nodewise.read.feature_table import FeatureTable, TableOptions, features_from_frame, read_features
 from nodewise.read.formats import format_of, open_columns
+from nodewise.read.frames import FrameColumns, is_frame, without_row_numbers
+from nodewise.read.interop import as_graph
 from nodewise.read.label_table import LabelTable, label_column_names, read_labels
 from nodewise.read.npz import Arrays, edges_from_array, is_graph, load_npy, load_npz, read_edges, unpack
 from nodewise.read.xmlgraph import read_gml, read_graphml
 from nodewise.store.open import open_store
+from nodewise.tables.kinds import format_overrides, parse_overrides
+from nodewise.tables.table import FittedTable
 
 PathLike = str | os.PathLike[str]
 
 
+def prepared_like(other: Any) -> FittedTable | Literal["numbers"] | None:
+    """Return how a run, a graph or a fitted table became features; "numbers" for those that were taken as they are."""
+    if other is None or other == "numbers" or isinstance(other, FittedTable):
+        return cast(FittedTable | Literal["numbers"] | None, other)
+    if not hasattr(other, "table"):
+        raise InputError(f"like is {other!r:.60}; give a run, or a graph", code="bad-argument")
+    return prepared_like(other.table) or "numbers"
+
+
 def read_graph(
-    path: PathLike,
+    path: Any,
     *,
-    features: PathLike | None = None,
-    labels: PathLike | None = None,
+    features: Any = None,
+    labels: Any = None,
     delimiter: str | None = None,
     header: bool | None = None,
     source: str | None = None,
     target: str | None = None,
+    weight_column: str | None = None,
+    unweighted: bool | None = None,
+    directed: bool | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
+    strict: bool | None = None,
+    columns: str | Mapping[str, str | None] | None = None,
+    like: Any = None,
 ) -> Graph:
     """Read a graph from a file of edges and, where given, files of features and labels.
 
@@ -46,67 +68,136 @@ def read_graph(
     Without a file of features the nodes are the ids in order of first appearance, and the features are
     structural. With one, its rows are the nodes, in its order; every id in the edges must be there, and ids
     that are only there are isolated nodes. Labels may be missing for some nodes (no row, an empty value, or
-    -1) but may not name others. A file of features or labels without ids is read in row order, row i for the
+    -1); those of other nodes are left out. A file of features or labels without ids is read in row order, row i for the
     node with the integer id i.
 
     Args:
-        path: the file of edges, read as undirected and unweighted.
-        features: the file of features; a column named label or class is left out.
+        path: the file of edges, or a table of them (pandas, polars, Arrow), or a graph of networkx, igraph,
+            torch_geometric or scipy.
+        features: the file of features, or a pandas or polars frame or an Arrow table; a column named label or class is
+            left out.
         labels: the file of labels, which may be the file of features. A column `split` with the values train,
             val and test gives the split.
         delimiter: what separates the columns of the edges, where the guess is wrong.
         header: whether the first line of the edges holds column names, where the guess is wrong.
         source: the column of one end of each edge, by name or by number from 1.
         target: the column of the other end.
+        weight_column: the column of weights, by name or by number from 1, or in GraphML and GML the edges' attribute;
+            by default one called weight, and the values of a sparse matrix. Weights of repeated edges are added up.
+        unweighted: whether to leave weights out.
+        directed: whether edges go from `source` to `target`; else their directions mean nothing.
         id_column: the column of ids in `features` and `labels`.
         label_column: the column of classes in `labels`.
+        strict: refuse labels of nodes that the graph does not have, instead of leaving them out with a note.
+        columns: what columns of `features` hold where the guess is wrong, such as "age:number,note:text,-internal_id"
+            or {"age": "number", "note": "text", "internal_id": None}.
+        like: the run, or the graph, whose table of features this one is to be prepared like: for new nodes.
     """
-    require_type("path", path, str | os.PathLike, "the name of a file")
-    for name, table in (("features", features), ("labels", labels)):
-        require_type(name, table, str | os.PathLike | None, "the name of a file")
-    columns = {"source": source, "target": target, "id_column": id_column, "label_column": label_column}
-    for name, text in {"delimiter": delimiter, **columns}.items():
+    given = dict(locals())
+    if not isinstance(path, str | os.PathLike) or is_frame(labels):
+        return _read_from_memory(**given)
+    frame = features if is_frame(features) else None
+    features = None if frame is not None else features
+    require_type("features", features, str | os.PathLike | None, "the name of a file, or a table")
+    require_type("labels", labels, str | os.PathLike | None, "the name of a file")
+    texts = {
+        "source": source,
+        "target": target,
+        "weight_column": weight_column,
+        "id_column": id_column,
+        "label_column": label_column,
+    }
+    for name, text in {"delimiter": delimiter, **texts}.items():
         require_type(name, text, str | None, "text")
     require_type("header", header, bool | None, "True, False or None")
+    require_type("unweighted", unweighted, bool | None, "True, False or None")
+    require_type("directed", directed, bool | None, "True, False or None")
+    if unweighted and weight_column is not None:
+        raise InputError(f"--weight-column {weight_column} and --unweighted exclude each other; give one of them")
+    require_type("columns", columns, str | Mapping | None, "text such as age:number,-internal_id, or a mapping")
+    overrides, like = parse_overrides(columns), prepared_like(like)
     path = Path(path)
     kind = format_of(path)
+    if weight_column is not None and kind in ("store", "npz", "npy"):
+        raise InputError(
+            f"{path}: {kind} has no columns to choose weights from; leave out --weight-column", code="missing-column"
+        )
+    attribute = None if unweighted else weight_column or "weight"
     arrays: Arrays = load_npz(path) if kind == "npz" else {}
     feature_table: FeatureTable | None = None
     label_table: LabelTable | None = None
     if kind == "store" or is_graph(arrays):
         graph = open_store(path) if kind == "store" else unpack(path, arrays)
-        if features is None and labels is None:
+        graph = without_weights(graph) if unweighted else graph
+        if directed and not graph.directed:
+            raise InputError(
+                f"{path}: written without the directions of edges; write it again with them", code="no-directions"
+            )
+        directed = graph.directed
+        if features is None and frame is None and labels is None:
             return graph
         edges, feature_table, label_table = take_apart(graph)
     elif kind == "npz":
-        edges = read_edges(path, arrays)
+        edges = read_edges(path, arrays, not unweighted, bool(directed))
     elif kind == "npy":
-        edges = edges_from_array(path, load_npy(path))
+        edges = edges_from_array(path, load_npy(path), directed=bool(directed))
     elif kind == "graphml":
-        edges = read_graphml(path)
+        edges = read_graphml(path, attribute, bool(directed))
     elif kind == "gml":
-        edges = read_gml(path)
+        edges = read_gml(path, attribute, bool(directed))
     else:
-        listed = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=(source, target))
-        edges = read_edge_list(listed, source, target)
+        named = (source, target, weight_column)
+        listed = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=named)
+        edges = read_edge_list(listed, source, target, weight_column, unweighted, directed)
     del arrays
 
+    if frame is not None:
+        feature_table = features_from_frame(frame, edges.ids, TableOptions(id_column, (), overrides, like))
     if features is not None:
         features = Path(features)
         shared = labels is not None and Path(labels) == features
-        aside = label_column_names(features, label_column, id_column) if shared else ()
-        feature_table = read_features(features, edges.ids, key_name=id_column, leave_out=aside)
+        aside = label_column_names(features, label_column, id_column, edges.ids) if shared else ()
+        feature_table = read_features(features, edges.ids, TableOptions(id_column, aside, overrides, like))
     if labels is not None:
         nodes = edges.ids if feature_table is None else feature_table.ids
         label_table = read_labels(Path(labels), nodes, key_name=id_column, label_name=label_column)
-    graph = assemble(path, edges, feature_table, label_table)
+    graph = assemble(path, edges, feature_table, label_table, bool(strict), bool(directed))
     paths = {"graph": path, "features": features, "labels": labels}
     origin: dict[str, str | bool] = {
         name: str(Path(each).resolve()) for name, each in paths.items() if each is not None
     }
     written: dict[str, str | bool | None] = {"delimiter": delimiter, "header": header, "source": source}
-    written |= {"target": target, "id_column": id_column, "label_column": label_column}
+    written |= {
+        "target": target,
+        "weight_column": weight_column,
+        "unweighted": unweighted,
+        "directed": directed or None,
+        "id_column": id_column,
+        "label_column": label_column,
+    }
+    written |= {"columns": format_overrides(overrides)} if overrides else {}
     origin |= {name: each for name, each in written.items() if each is not None}
+    if frame is not None:  # which cannot be read again
+        return graph
     # Set, not replaced: that would compute structural features nobody may ask for.
     object.__setattr__(graph, "origin", origin)
+    return graph
+
+
+def _read_from_memory(path: Any, labels: Any, **options: Any) -> Graph:
+    """Read what is no file as if it were one: a table of edges or labels, or the graph of another library."""
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory() as folder:
+        edges, table = Path(folder, "edges"), Path(folder, "labels")
+        if is_frame(path):
+            pq.write_table(FrameColumns.of(without_row_numbers(path)).table, edges)
+        elif not isinstance(path, str | os.PathLike):
+            edges = edges.with_suffix(".npz")
+            as_graph(path).to_npz(edges)
+        if is_frame(labels):
+            pq.write_table(FrameColumns.of(without_row_numbers(labels)).table, table)
+        source = path if isinstance(path, str | os.PathLike) else edges
+        graph = read_graph(source, labels=table if is_frame(labels) else labels, **options)
+    object.__setattr__(graph, "origin", None)  # it cannot be read again
     return graph

@@ -28,6 +28,10 @@ _COMPRESSED: dict[bytes, Callable[[Path], Any]] = {
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_NO_TABLE = {
+    (b"<!doctype html", b"<html"): "a web page (was the download refused?)",
+    (b'{"', b"[{", b"[["): "JSON",
+}
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*")
 _SPACES_ONLY = re.compile(rb"(?m)^ +$")
 
@@ -117,7 +121,12 @@ def _block(path: Path, line: int, data: bytes) -> Block:
 def _without_mark(path: Path, chunk: bytes) -> bytes:
     if chunk.startswith(_UTF16_MARKS):
         raise InputError(f"{path}: the text is encoded as UTF-16; save it as UTF-8", code="not-text")
-    return chunk.removeprefix(_UTF8_MARK)
+    chunk = chunk.removeprefix(_UTF8_MARK)
+    head = chunk[:4096].lstrip().lower()
+    for marks, what in _NO_TABLE.items():
+        if head.startswith(marks):
+            raise InputError(f"{path}: {what}, not a table; give csv, tsv or txt", code="not-text")
+    return chunk
 
 
 def _refuse_binary(path: Path, chunk: bytes, line: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -18,15 +19,15 @@ _BLOCK = 1 << 16
 _REQUIRED = {"node": ("id",), "edge": ("source", "target")}
 
 
-def read_graphml(path: Path) -> Edges:
+def read_graphml(path: Path, weight: str | None = "weight", directed: bool = False) -> Edges:
     """Return the edges of a GraphML file; ids are strings, as in the file."""
     check_graphml(path)
-    return _read(path, "GraphML")
+    return _read(path, "GraphML", weight, directed)
 
 
-def read_gml(path: Path) -> Edges:
+def read_gml(path: Path, weight: str | None = "weight", directed: bool = False) -> Edges:
     """Return the edges of a GML file; ids are the nodes' labels, or their id numbers where they have none."""
-    return _read(path, "GML")
+    return _read(path, "GML", weight, directed)
 
 
 def check_graphml(path: Path) -> None:
@@ -77,7 +78,7 @@ def check_graphml(path: Path) -> None:
             raise InputError(f"{path}: cannot be read: {first_line(error)}", code="unreadable-file") from error
 
 
-def _read(path: Path, kind: str) -> Edges:
+def _read(path: Path, kind: str, weight: str | None, directed: bool) -> Edges:
     try:
         import networkx as nx
     except ImportError:
@@ -91,12 +92,12 @@ def _read(path: Path, kind: str) -> Edges:
         raise InputError(
             f"{path}: not readable as {kind} ({first_line(error)}); check or export it again", code="damaged-file"
         ) from error
-    edges = edges_from_networkx(graph, str(path))
+    edges = edges_from_networkx(graph, str(path), weight, directed)
     attributes = sorted({str(name) for _, data in graph.nodes(data=True) for name in data})
     notes = edges.notes
     if attributes:
         notes += (f"node attributes not used ({listing(attributes)}); give features and labels as files",)
-    return Edges(edges.ids, edges.sources, edges.targets, notes)
+    return replace(edges, notes=notes)
 
 
 def _parse_gml(data: bytes) -> Any:

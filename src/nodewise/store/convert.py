@@ -15,30 +15,35 @@ import pyarrow as pa
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count
 from nodewise.core.progress import Progress, SilentProgress, track
+from nodewise.core.staging import Say, Staging, refuse_foreign, staged
 from nodewise.core.version import __version__
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
-from nodewise.graph.structural import NUM_STRUCTURAL
-from nodewise.read.assemble import feature_rows, join_labels
+from nodewise.graph.structural import num_structural
+from nodewise.read.assemble import encode_kinds, feature_rows, join_labels, untouched
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
+from nodewise.read.edgelist import plan_edges
+from nodewise.read.feature_table import TableOptions
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.label_table import label_column_names, read_labels
 from nodewise.read.read import read_graph
 from nodewise.store.convert_edges import number_edges, sort_edges
-from nodewise.store.convert_features import FEATURES, spill_features, write_features
-from nodewise.store.journal import Say, Staging, refuse_foreign, staged
+from nodewise.store.convert_features import FEATURES, SPARSE_FEATURES, spill_features, write_features
 from nodewise.store.layout import (
     FORMAT,
     IDS,
     MANIFEST,
     PARTS,
     STORED,
+    TABLE,
     VERSION,
     Manifest,
     StoredFile,
     file_sum,
     write_array,
 )
+from nodewise.tables.kinds import parse_overrides
+from nodewise.tables.table import FittedTable
 
 PathLike = str | os.PathLike[str]
 MEMORY = 2 * 10**9
@@ -76,7 +81,8 @@ class Conversion:
 
     def edges_task(self) -> dict[str, Any]:
         """Return, by names to be told, what decides all of the work: the edges as they are now, and the options."""
-        columns = [self.column(name) for name in ("delimiter", "header", "source", "target")]
+        names = ("delimiter", "header", "source", "target", "weight_column", "unweighted", "directed")
+        columns = [self.column(name) for name in names]
         version = f"nodewise {__version__}, store {VERSION}"
         return {"edges": _identity(self.path), "columns": columns, "--memory": self.memory, "version": version}
 
@@ -85,7 +91,8 @@ class Conversion:
         if self.features is None:
             return []
         shared = [self.column("label_column")] if self.labels == self.features else []
-        return [_identity(self.features), self.half, self.column("id_column"), shared]
+        told = [self.column("columns")] if self.column("columns") else []
+        return [_identity(self.features), self.half, self.column("id_column"), shared, *told]
 
 
 def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: Progress | None = None) -> Manifest:
@@ -93,9 +100,15 @@ def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: 
     target, progress = _target(store), progress or SilentProgress()
     # A graph in memory cannot be told from another, so work on it that was killed is never continued.
     with staged(target, {"version": VERSION, "unique": os.urandom(8).hex()}, _WHAT) as staging:
-        files = _write_arrays(staging, {"indptr": graph.indptr, "indices": graph.indices})
+        arrays = {"indptr": graph.indptr, "indices": graph.indices, "weights": graph.weights, "bounds": graph.bounds}
+        arrays |= {"kinds": graph.kinds}
+        arrays |= (
+            {} if graph.faces is None else {f"faces_{name}": array for name, array in graph.faces._asdict().items()}
+        )
+        files = _write_arrays(staging, {name: array for name, array in arrays.items() if array is not None})
         if not graph.structural:
             files |= write_features(staging.path, graph.features, half, MEMORY, progress)
+            files |= _write_table(staging, graph.table)
         files |= _write_labels(staging, graph.labels, graph.split)
         _write_ids(staging / IDS, graph.ids)
         facts = {
@@ -105,6 +118,7 @@ def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: 
             "features": None if graph.structural else graph.num_features,
             "notes": graph.notes,
             "class_names": graph.class_names,
+            "kind_names": graph.kind_names,
         }
         return _finish(staging, target, files, facts, progress)
 
@@ -114,8 +128,8 @@ def convert(
 ) -> Manifest:
     """Write the store of the graph that `read_graph` would read.
 
-    An edge list in text or Parquet is converted in bounded memory and, after a kill, goes on where it was when
-    called again in the same way; `say` is told so, and Ctrl-C is `Paused` once there is something to go on from. Other
+    An edge list in text or Parquet is converted in bounded memory and, after a kill, resumes where it was when
+    called again in the same way; `say` is told so, and Ctrl-C is `Paused` once there is something to resume from. Other
     files are read as a whole, as their formats ask for.
     """
     if (kind := format_of(task.path)) not in ("text", "parquet"):
@@ -128,29 +142,39 @@ def convert(
     later = {"features": task.features_task()}
     with staged(target, task.edges_task(), _WHAT, later=later, say=say) as staging:
         known = (SOURCE_NAMES, TARGET_NAMES)
-        ends = (task.column("source"), task.column("target"))
-        file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"), named=ends)
-        ids, batches, found = number_edges(file, staging, task.memory, progress, *ends)
+        named = [task.column(name) for name in ("source", "target", "weight_column")]
+        file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"), named=named)
+        plan = plan_edges(file, named[0], named[1], named[2], task.column("unweighted"), task.column("directed"))
+        ids, batches, found = number_edges(file, plan, staging, task.memory, progress)
         # Before the edges are sorted, for features and labels are often wrong at first. What was done stays then, but
         # for a single batch of edges, which is soon read again.
         with staging.correctable() if batches > 1 else nullcontext():
             done = staging.step("features", lambda: _convert_features(task, ids, staging, progress))
             ids = _read_ids(staging / IDS)
-            labelled = _convert_labels(task, ids, staging)
+            labeled = _convert_labels(task, ids, staging)
         places = None if task.features is None else np.fromfile(staging / "places.bin", np.int64)
-        adjacency = sort_edges(task.path, staging, batches, len(ids), places, task.memory, progress)
-        files = done["files"] | labelled["files"]
-        for name in ("indptr", "indices"):
-            array = getattr(adjacency, name)
-            files[f"{name}.bin"] = [array.dtype.str, list(array.shape)]
-        notes = (*found, *done["notes"], *labelled["notes"], *adjacency.notes())
+        files = done["files"] | labeled["files"]
+        for faces in (True, False) if plan.directed else (False,):
+            adjacency = sort_edges(
+                task.path, staging, batches, len(ids), places, task.memory, progress, plan.weighted, faces
+            )
+            prefix = "faces_" if faces else ""
+            for name in ("indptr", "indices", "weights"):
+                if (array := getattr(adjacency, name)) is not None:
+                    files[f"{prefix}{name}.bin"] = [array.dtype.str, list(array.shape)]
+            if adjacency.weights is not None:
+                files[f"{prefix}bounds.bin"] = ["<i4", [len(adjacency.weights)]]
+        kinds = np.fromfile(staging / "kinds.bin", np.int64) if "kinds.bin" in files else None
+        alone = untouched(kinds, done.get("kind_names", ()), np.diff(adjacency.indptr))
+        notes = (*found, *done["notes"], *alone, *labeled["notes"], *adjacency.notes())
         facts = {
             "name": task.path.name.split(".")[0] or task.path.name,
             "nodes": len(ids),
             "edges": len(adjacency.indices) // 2,
             "features": done["width"],
             "notes": tuple(dict.fromkeys(notes)),  # a file may serve twice
-            "class_names": labelled["class_names"],
+            "class_names": labeled["class_names"],
+            "kind_names": tuple(done.get("kind_names", ())),
         }
         return _finish(staging, target, files, facts, progress)
 
@@ -160,19 +184,26 @@ def _convert_features(task: Conversion, named: NodeIds, staging: Staging, progre
     features = task.features
     if features is None:
         _write_ids(staging / IDS, named)
-        note = f"no features: {NUM_STRUCTURAL} structural ones are computed from the edges when needed"
+        number = num_structural(bool(task.column("directed")))
+        note = f"no features: {number} structural ones are computed from the edges when needed"
         return {"files": {}, "notes": [note], "width": None}
-    staging.forget(FEATURES)  # what was refused before may have left some
+    for name in (FEATURES, *SPARSE_FEATURES):
+        staging.forget(name)  # what was refused before may have left some
     key, label = task.column("id_column"), task.column("label_column")
-    aside = label_column_names(features, label, key) if task.labels == features else ()
-    table = spill_features(features, named, staging.path, task.memory, progress, key, aside)
+    aside = label_column_names(features, label, key, named) if task.labels == features else ()
+    options = TableOptions(key, aside, parse_overrides(task.column("columns")))
+    table = spill_features(features, named, staging.path, task.memory, progress, options)
     _write_arrays(staging, {"places": feature_rows(task.path, named, table)})
     _write_ids(staging / IDS, table.ids)
     files = write_features(staging.path, table.features, task.half, task.memory, progress)
+    files |= _write_table(staging, table.table)
+    kinds, kind_names = encode_kinds(table)
+    files |= {} if kinds is None else _write_arrays(staging, {"kinds": kinds})
     pa.default_memory_pool().release_unused()  # hash tables of all ids
     only = len(table.ids) - len(named)
     extra = [f"{count(only, 'node')} only in {features.name} kept, without edges"] if only else []
-    return {"files": files, "notes": [*table.notes, *extra], "width": int(table.features.shape[1])}
+    width = int(table.features.shape[1])
+    return {"files": files, "notes": [*table.notes, *extra], "width": width, "kind_names": kind_names}
 
 
 def _convert_labels(task: Conversion, ids: NodeIds, staging: Staging) -> dict[str, Any]:
@@ -181,8 +212,8 @@ def _convert_labels(task: Conversion, ids: NodeIds, staging: Staging) -> dict[st
         return {"files": {}, "notes": (), "class_names": ()}
     names = {"key_name": task.column("id_column"), "label_name": task.column("label_column")}
     table = read_labels(task.labels, ids, **names)
-    labels, class_names, split = join_labels(task.path, ids, table)
-    return {"files": _write_labels(staging, labels, split), "notes": table.notes, "class_names": class_names}
+    labels, class_names, split, notes = join_labels(task.path, ids, table, bool(task.column("strict")))
+    return {"files": _write_labels(staging, labels, split), "notes": notes, "class_names": class_names}
 
 
 def _target(store: PathLike) -> Path:
@@ -213,6 +244,14 @@ def _write_labels(staging: Staging, labels: npt.NDArray[np.int64] | None, split:
     arrays: dict[str, npt.NDArray[Any]] = {} if labels is None else {"labels": labels}
     arrays |= {} if split is None else {f"split_{part}": getattr(split, part) for part in PARTS}
     return _write_arrays(staging, arrays)
+
+
+def _write_table(staging: Staging, table: FittedTable | None) -> dict[str, Any]:
+    """Write how the columns of a table became the features, if they did."""
+    if table is None:
+        return {}
+    (staging / TABLE).write_text(table.to_json(), encoding="utf-8")
+    return {TABLE: ["", []]}
 
 
 def _write_ids(path: Path, ids: NodeIds) -> None:

@@ -16,12 +16,20 @@ from nodewise.core.progress import Progress
 from nodewise.graph.features import check_finite
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ID_NAMES, ROW_ORDER, ColumnFile, Columns, row_ids
-from nodewise.read.feature_table import FeatureTable, features_from_columns, read_features
+from nodewise.read.feature_table import (
+    NOTHING_SAID,
+    Collected,
+    FeatureTable,
+    TableOptions,
+    features_from_columns,
+    read_features,
+)
 from nodewise.read.formats import format_of, open_columns
 from nodewise.store.layout import write_array
 from nodewise.store.open import map_array
 
 FEATURES = "features.bin"
+SPARSE_FEATURES = tuple(f"features_{part}.bin" for part in ("data", "indices", "indptr"))
 # Parquet is decoded by pages: of each column one is held, and its dictionary, of some megabyte as usually written.
 _BYTES_A_COLUMN = 4 << 20
 _BYTES_A_NUMBER = 64  # of a list while it is decoded: itself, its levels, copies, what the allocator keeps
@@ -142,28 +150,63 @@ class SpilledColumns:
         return min(max(self._memory // (_BYTES_A_NUMBER * max(width, 1)), _LEAST_ROWS), _MOST_ROWS)
 
 
+class SpilledRows(Collected):
+    """Rows of prepared features, written to the disk as they come, and mapped."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._rows, self._width, self._stored = folder, 0, 0, 0
+        self._sparse = False
+
+    def add(self, matrix: Any) -> None:
+        """Write some more rows."""
+        first = self._rows == 0
+        self._sparse, self._width = sp.issparse(matrix), matrix.shape[1]
+        ends = matrix.indptr[0 if first else 1 :].astype(np.int64) + self._stored if self._sparse else None
+        parts = {FEATURES: matrix}
+        if ends is not None:
+            indices = matrix.indices.astype(np.int32)
+            parts = dict(zip(SPARSE_FEATURES, (matrix.data, indices, ends), strict=True))
+        for name, array in parts.items():
+            with (self._folder / name).open("wb" if first else "ab") as stream:
+                write_array(stream, array)
+        self._rows += matrix.shape[0]
+        self._stored += matrix.nnz if self._sparse else 0
+
+    def whole(self) -> Any:
+        """Return all of them."""
+        if not self._sparse:
+            return map_array(self._folder / FEATURES, np.float32, (self._rows, self._width))
+        (self._folder / FEATURES).unlink(missing_ok=True)  # numbers, from before it was known that not all are
+        kinds, sizes = (np.float32, np.int32, np.int64), (self._stored, self._stored, self._rows + 1)
+        data, indices, indptr = (
+            map_array(self._folder / name, kind, (size,))
+            for name, kind, size in zip(SPARSE_FEATURES, kinds, sizes, strict=True)
+        )
+        return sp.csr_matrix((data, indices, indptr), shape=(self._rows, self._width), copy=False)
+
+
 def spill_features(
     path: Path,
     nodes: NodeIds,
     folder: Path,
     memory: int,
     progress: Progress,
-    key_name: str | None,
-    leave_out: tuple[str, ...],
+    options: TableOptions = NOTHING_SAID,
 ) -> FeatureTable:
     """Return the features of a file as `read_features` would, text, Parquet and npy by way of the disk."""
     kind = format_of(path)
     if kind in ("text", "parquet"):
-        file = open_columns(path, kind, (ID_NAMES,), named=(key_name,))
+        named = (options.key_name, *options.overrides)
+        file = open_columns(path, kind, (ID_NAMES,), named=named, nodes=nodes)
         columns = max(memory // _BYTES_A_COLUMN, 1) if kind == "parquet" else None
         spilled = SpilledColumns(file, folder / FEATURES, memory, progress, columns)
-        return features_from_columns(spilled, nodes, key_name, leave_out)
+        return features_from_columns(spilled, nodes, options, SpilledRows(folder))
     if kind == "npy" and (array := _mapped_npy(path)) is not None:
         write_dense(folder / FEATURES, array, memory, progress, np.float32)
         matrix = map_array(folder / FEATURES, np.float32, array.shape)
         check_finite(matrix, lambda row: f"{path}, row {row + 1}")
         return FeatureTable(str(path), row_ids(path, len(matrix), nodes), matrix, (f"{path.name}: {ROW_ORDER}",))
-    return read_features(path, nodes, key_name=key_name, leave_out=leave_out)
+    return read_features(path, nodes, options)
 
 
 def write_features(folder: Path, features: Any, half: bool, memory: int, progress: Progress) -> dict[str, Any]:
@@ -173,8 +216,10 @@ def write_features(folder: Path, features: Any, half: bool, memory: int, progres
         index = np.dtype(np.int32 if matrix.nnz < 2**31 else np.int64)
         parts = {"data": np.dtype(np.float32), "indices": index, "indptr": index}
         for part, kind in parts.items():
-            with (folder / f"features_{part}.bin").open("wb") as stream:
+            rewritten = folder / f"features_{part}.new"  # it may be of the very file
+            with rewritten.open("wb") as stream:
                 write_array(stream, getattr(matrix, part).astype(kind, copy=False))
+            rewritten.replace(folder / f"features_{part}.bin")
         shapes = {part: [len(getattr(matrix, part))] for part in parts}
         return {f"features_{part}.bin": [kind.str, shapes[part]] for part, kind in parts.items()}
     precision = np.dtype(np.float16 if half else np.float32)

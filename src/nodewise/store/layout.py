@@ -4,10 +4,12 @@
 manifest.json         format, version, what the graph is, and every file's type, shape, size and BLAKE2b sum
 indptr.bin            int64 (N + 1,)
 indices.bin           int32 (2E,), int64 beyond 2^31 nodes
+weights.bin           float32 (2E,), and bounds.bin, int32 (2E,), what walks draw neighbors by; where edges have weights
 ids.arrow             an Arrow file with one column `id`, in the user's own type
+faces_*.bin           indptr int64 (2N + 1,), indices, weights and bounds of the nodes' faces; with directions only
 features.bin          float32 or float16 (N, F); or, where they are sparse, CSR in three files:
 features_data.bin     float32; features_indices.bin and features_indptr.bin are int32, int64 beyond 2^31 entries
-labels.bin            int64 (N,), -1 where unknown
+labels.bin            int64 (N,), -1 where unknown; likewise kinds.bin, the kinds of nodes
 split_train.bin       int64 positions; likewise split_val.bin and split_test.bin
 ====================  ======================================================================================
 
@@ -32,8 +34,8 @@ import numpy.typing as npt
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write, json_object
 from nodewise.core.messages import count, first_line
+from nodewise.core.staging import JOURNAL
 from nodewise.core.version import __version__
-from nodewise.store.journal import JOURNAL
 
 MANIFEST = "manifest.json"
 VERSION = 1
@@ -63,6 +65,7 @@ class Manifest:
         notes: in words, what reading changed or assumed.
         class_names: the user's name of each class.
         files: every file but the manifest, by name.
+        kind_names: the user's name of each kind of nodes.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Manifest:
     notes: tuple[str, ...] = ()
     class_names: tuple[str | int, ...] = ()
     files: Mapping[str, StoredFile] = field(default_factory=dict)
+    kind_names: tuple[str | int, ...] = ()
 
     def write(self, folder: Path) -> None:
         """Write the manifest; only a folder that has one is a store."""
@@ -112,6 +116,7 @@ class Manifest:
             features=facts["features"],
             notes=tuple(facts["notes"]),
             class_names=tuple(facts["class_names"]),
+            kind_names=tuple(facts.get("kind_names", ())),
             files={
                 name: StoredFile(**entry | {"shape": tuple(entry["shape"])}) for name, entry in facts["files"].items()
             },
@@ -126,7 +131,7 @@ def is_store(path: Path) -> bool:
 def unfinished(path: Path) -> str:
     """Return in words what a folder without a manifest lacks, if it looks like a store; else nothing."""
     if (path / JOURNAL).is_file():
-        return "work that is not finished, and no graph store yet; run the command that left it again, and it goes on"
+        return "work that is not finished, and no graph store yet; run the command that left it again, and it resumes"
     if any((path / name).is_file() for name in (IDS, "indptr.bin", "indices.bin")):
         return f"not a finished graph store, for it has no {MANIFEST}; remove it and run 'nodewise convert' again"
     return ""
@@ -181,6 +186,7 @@ def _sum_of(facts: Mapping[str, Any]) -> str:
 
 
 IDS = "ids.arrow"
+TABLE = "features.json"
 PARTS = ("train", "val", "test")
 
 _MOST_FEATURES = 2**31 - 1
@@ -189,14 +195,21 @@ _INDEX = ("<i4", "<i8")
 _ARRAYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "indptr.bin": (("<i8",), ("N+1",)),
     "indices.bin": (_INDEX, ("2E",)),
+    "weights.bin": (("<f4",), ("2E",)),
+    "bounds.bin": (("<i4",), ("2E",)),
+    "faces_indptr.bin": (("<i8",), ("2N+1",)),
+    "faces_indices.bin": (("<i4",), ("?",)),
+    "faces_weights.bin": (("<f4",), ("?",)),
+    "faces_bounds.bin": (("<i4",), ("?",)),
     "features.bin": (("<f4", "<f2"), ("N", "F")),
     "features_data.bin": (("<f4",), ("?",)),
     "features_indices.bin": (_INDEX, ("?",)),
     "features_indptr.bin": (_INDEX, ("N+1",)),
     "labels.bin": (("<i8",), ("N",)),
+    "kinds.bin": (("<i8",), ("N",)),
     **{f"split_{part}.bin": (("<i8",), ("?",)) for part in PARTS},
 }
-STORED = frozenset({IDS, *_ARRAYS})
+STORED = frozenset({IDS, TABLE, *_ARRAYS})
 """Every file that a store may have beside its manifest."""
 _TOGETHER = ((IDS, "indptr.bin", "indices.bin"), tuple(f"split_{part}.bin" for part in PARTS))
 _DENSE, _SPARSE = {"features.bin"}, {f"features_{part}.bin" for part in ("data", "indices", "indptr")}
@@ -209,10 +222,11 @@ def check_facts(facts: Mapping[str, Any]) -> None:
     _require(_is_text(facts["name"]), "'name' is no text")
     _require(_is_list(facts["notes"], str), "'notes' is no list of texts")
     _require(_is_list(facts["class_names"], str, int), "'class_names' is no list of names")
+    _require(_is_list(facts.get("kind_names", []), str, int), "'kind_names' is no list of names")
     files = facts["files"]
     _require(isinstance(files, dict), "'files' is no list of files")
     _check_names(set(files), features)
-    sizes = {"N": nodes, "N+1": nodes + 1, "2E": 2 * edges, "F": features}
+    sizes = {"N": nodes, "N+1": nodes + 1, "2N+1": 2 * nodes + 1, "2E": 2 * edges, "F": features}
     for name, entry in files.items():
         _check_entry(name, entry, sizes)
 
@@ -222,6 +236,9 @@ def _check_names(names: set[str], features: int | None) -> None:
     _require(names <= STORED, "it lists a file that no store has")
     _require(names >= set(_TOGETHER[0]), "it does not list all files that a store has")
     _require(names.isdisjoint(_TOGETHER[1]) or names >= set(_TOGETHER[1]), "it lists a part of a split")
+    for one, other in (("weights", "bounds"), ("faces_weights", "faces_bounds"), ("faces_indptr", "faces_indices")):
+        _require(len(names & {f"{one}.bin", f"{other}.bin"}) != 1, f"it lists one of {one} and {other}")
+    _require(TABLE not in names or features is not None, "it lists how features were made, but none")
     given = names & (_DENSE | _SPARSE)
     _require(given in ([set()] if features is None else [_DENSE, _SPARSE]), "'features' does not fit the files")
 

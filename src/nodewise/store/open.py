@@ -12,10 +12,12 @@ import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line
+from nodewise.graph.directions import Faces
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds, as_id_array, first_missing
 from nodewise.graph.validate import check_contents
-from nodewise.store.layout import IDS, PARTS, Manifest, check_sizes, check_sums
+from nodewise.store.layout import IDS, PARTS, TABLE, Manifest, check_sizes, check_sums
+from nodewise.tables.table import FittedTable
 
 
 def open_store(folder: Path, *, verify: bool = False) -> Graph:
@@ -33,11 +35,17 @@ def open_store(folder: Path, *, verify: bool = False) -> Graph:
             indices=_array(folder, manifest, "indices"),
             features=_features(folder, manifest),
             ids=NodeIds.from_distinct(_read_ids(folder / IDS)),
-            labels=_array(folder, manifest, "labels") if "labels.bin" in manifest.files else None,
+            labels=_optional(folder, manifest, "labels"),
             class_names=manifest.class_names,
+            kinds=_optional(folder, manifest, "kinds"),
+            kind_names=manifest.kind_names,
             split=_split(folder, manifest),
             name=manifest.name,
             notes=manifest.notes,
+            weights=_optional(folder, manifest, "weights"),
+            bounds=_optional(folder, manifest, "bounds"),
+            faces=_faces(folder, manifest),
+            table=_table(folder, manifest),
         )
     except (ValueError, KeyError, TypeError, OverflowError, OSError, MemoryError, pa.ArrowException) as error:
         raise InputError(
@@ -63,6 +71,15 @@ def _array(folder: Path, manifest: Manifest, name: str) -> npt.NDArray[Any]:
     return map_array(folder / f"{name}.bin", np.dtype(entry.dtype), entry.shape)
 
 
+def _optional(folder: Path, manifest: Manifest, name: str) -> npt.NDArray[Any] | None:
+    return _array(folder, manifest, name) if f"{name}.bin" in manifest.files else None
+
+
+def _faces(folder: Path, manifest: Manifest) -> Faces | None:
+    arrays = [_optional(folder, manifest, f"faces_{name}") for name in Faces._fields]
+    return None if arrays[0] is None or arrays[1] is None else Faces(arrays[0], arrays[1], *arrays[2:])
+
+
 def _features(folder: Path, manifest: Manifest) -> Any:
     if "features_data.bin" in manifest.files:
         data, indices, indptr = (_array(folder, manifest, f"features_{part}") for part in ("data", "indices", "indptr"))
@@ -72,6 +89,13 @@ def _features(folder: Path, manifest: Manifest) -> Any:
         matrix.check_format(full_check=True)
         return matrix
     return None if manifest.features is None else _array(folder, manifest, "features")
+
+
+def _table(folder: Path, manifest: Manifest) -> FittedTable | None:
+    table = FittedTable.read(folder / TABLE) if TABLE in manifest.files else None
+    if table is not None and len(table.names) != manifest.features:
+        raise ValueError("its features are not those that its table makes")
+    return table
 
 
 def _split(folder: Path, manifest: Manifest) -> Split | None:

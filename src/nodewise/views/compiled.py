@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from nodewise.core import rng
+from nodewise.graph.weights import BITS
 from nodewise.views.loop_cache import compile_loop
 from nodewise.views.topology import Topology
 
@@ -30,6 +31,7 @@ Array = npt.NDArray[Any]
 
 # A thread is started for no fewer walks than these: it takes about as long as they do.
 _WALKED, _INDUCED = 1024, 128
+_SPARE = 32 - BITS  # of the 32 bits of a draw
 _LONG = 8  # a row so many times longer than the list of what is looked for in it is searched, not read
 
 
@@ -41,23 +43,33 @@ def walk(
     walks = torch.empty((*starts.shape, length + 1), dtype=torch.int64)
     walks[..., 0] = starts
     streams = rng.fold(key, starts).expand(starts.shape).flatten().numpy().view(np.uint64)
-    graph = (topology.indptr.numpy(), topology.indices.numpy())
+    graph = (topology.indptr.numpy(), topology.indices.numpy(), _numbers(topology.bounds, np.int32))
     chances = (_draws_below(restart), _draws_below(lazy))
     _share(_walk, (*graph, *chances), (streams, walks.view(-1, length + 1).numpy()), _WALKED)
     return walks
 
 
 def induce(topology: Topology, walks: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return nodes, mask and adjacency of the walks' subgraphs, as `subgraphs.Subgraphs` says; walks (..., B, L)."""
+    """Return nodes, mask and adjacency of the walks' subgraphs, as `subgraphs.Subgraphs` says; walks (..., B, L).
+
+    Where edges have weights, the adjacency is A_s + L, still to be normalized: sums of floating-point numbers are left
+    to torch, whose order nobody else could follow to the bit.
+    """
     _check_range(walks, topology)
     slots = walks.shape[-1]
     walked = walks.reshape(-1, slots).contiguous()
     nodes, mask = torch.empty_like(walked), torch.empty_like(walked, dtype=torch.bool)
     adjacency = torch.empty((*walked.shape, slots), dtype=torch.float32)
     inverse_roots = torch.arange(slots + 1, dtype=torch.float32).rsqrt()
-    common = (topology.indptr.numpy(), topology.indices.numpy(), inverse_roots.numpy())
+    loops = None if topology.weights is None else topology.loops
+    weights = (_numbers(topology.weights, np.float32), _numbers(loops, np.float32))
+    common = (topology.indptr.numpy(), topology.indices.numpy(), *weights, inverse_roots.numpy())
     _share(_induce, common, [part.numpy() for part in (walked, nodes, mask, adjacency)], _INDUCED)
     return nodes.view(walks.shape), mask.view(walks.shape), adjacency.view(*walks.shape, slots)
+
+
+def _numbers(tensor: Tensor | None, dtype: type[np.generic]) -> Array:
+    return np.empty(0, dtype) if tensor is None else tensor.numpy()
 
 
 def _check_range(nodes: Tensor, topology: Topology) -> None:
@@ -99,8 +111,21 @@ def _fold(key: Any, value: Any) -> Any:
 
 
 @compile_loop
-def _walk(indptr: Array, indices: Array, restart: Any, lazy: Any, streams: Array, walks: Array) -> None:
-    """Fill in walks whose first node is given."""
+def _part_of(bounds: Array, first: Any, end: Any, drawn: Any) -> Any:
+    """Return the last place from `first` to below `end` whose bound is not above the draw."""
+    while end - first > 1:
+        middle = (first + end) >> 1
+        if bounds[middle] <= drawn:
+            first = middle
+        else:
+            end = middle
+    return first
+
+
+@compile_loop
+def _walk(indptr: Array, indices: Array, bounds: Array, restart: Any, lazy: Any, streams: Array, walks: Array) -> None:
+    """Fill in walks whose first node is given; without weights, there are no bounds."""
+    weighted = len(bounds) > 0
     # Walks take turns, so that the memory is asked for the next nodes of many at once.
     for step in range(1, walks.shape[1]):
         for number in range(len(walks)):
@@ -110,7 +135,11 @@ def _walk(indptr: Array, indices: Array, restart: Any, lazy: Any, streams: Array
             degree = indptr[current + 1] - first
             if degree > 0:
                 drawn = np.int64(_fold(stream, np.uint64(0)) >> np.uint64(32))
-                following = np.int64(indices[first + ((drawn * degree) >> 32)])
+                if weighted:
+                    place = _part_of(bounds, first, first + degree, drawn >> _SPARE)
+                else:
+                    place = first + ((drawn * degree) >> 32)
+                following = np.int64(indices[place])
             if restart > 0 and _fold(stream, np.uint64(1)) >> np.uint64(40) < restart:
                 following = walks[number, 0]
             if lazy > 0 and _fold(stream, np.uint64(2)) >> np.uint64(40) < lazy:
@@ -120,9 +149,18 @@ def _walk(indptr: Array, indices: Array, restart: Any, lazy: Any, streams: Array
 
 @compile_loop
 def _induce(
-    indptr: Array, indices: Array, inverse_roots: Array, walks: Array, nodes: Array, mask: Array, adjacency: Array
+    indptr: Array,
+    indices: Array,
+    weights: Array,
+    loops: Array,
+    inverse_roots: Array,
+    walks: Array,
+    nodes: Array,
+    mask: Array,
+    adjacency: Array,
 ) -> None:
-    """Fill in nodes, mask and adjacency of every walk."""
+    """Fill in nodes, mask and adjacency of every walk; without weights the adjacency is normalized."""
+    weighted = len(weights) > 0
     scale = np.empty(walks.shape[1], np.float32)
     for number in range(len(walks)):
         own, edges = nodes[number], adjacency[number]
@@ -132,8 +170,10 @@ def _induce(
         own[size:] = own[0]
         edges[:] = 0
         for slot in range(size):
-            edges[slot, slot] = 1
-            _join(indptr, indices, own, slot, size, edges)
+            edges[slot, slot] = loops[own[slot]] if weighted else 1
+            _join(indptr, indices, weights, own, slot, size, edges)
+        if weighted:
+            continue
         for slot in range(size):
             scale[slot] = inverse_roots[int(edges[slot, :size].sum())]
         for row in range(size):
@@ -159,8 +199,8 @@ def _distinct(walk: Array, nodes: Array) -> int:
 
 
 @compile_loop
-def _join(indptr: Array, indices: Array, nodes: Array, slot: int, size: int, edges: Array) -> None:
-    """Enter the edges of a slot with the slots after it, whose nodes ascend as its row of neighbours does."""
+def _join(indptr: Array, indices: Array, weights: Array, nodes: Array, slot: int, size: int, edges: Array) -> None:
+    """Enter the edges of a slot with the slots after it, whose nodes ascend as its row of neighbors does."""
     place, end = indptr[nodes[slot]], indptr[nodes[slot] + 1]
     other = slot + 1
     search = end - place > _LONG * (size - other)
@@ -178,6 +218,6 @@ def _join(indptr: Array, indices: Array, nodes: Array, slot: int, size: int, edg
                 break
         found = indices[place]
         if found == wanted:
-            edges[slot, other] = edges[other, slot] = 1
+            edges[slot, other] = edges[other, slot] = weights[place] if len(weights) else 1
         place += found <= wanted
         other += wanted <= found

@@ -38,7 +38,7 @@ class DiffusionSettings:
     """How edges are diffused, and how much of it is kept.
 
     Attributes:
-        kind: personalised PageRank or the heat kernel.
+        kind: personalized PageRank or the heat kernel.
         alpha: chance of a PageRank walk to end at each step; MVGRL takes 0.2.
         time: t of the heat kernel; MVGRL takes 5.
         threshold: entries of S below it are left out.
@@ -96,8 +96,9 @@ def push(graph: Graph, settings: DiffusionSettings, progress: Progress | None = 
     weights = _series(settings, settings.precision / 10)
     tails = 1 - np.concatenate([[0], np.cumsum(weights)[:-1]])
     floor = (settings.precision - (tails[-1] - weights[-1])) / tails.sum()
-    degrees = graph.degrees + 1.0
-    walk = sp.csr_array(_with_loops(graph).multiply(1 / degrees[:, None]))
+    looped = _with_loops(graph)
+    degrees = looped.sum(axis=1)
+    walk = sp.csr_array(looped.multiply(1 / degrees[:, None]))
     blocks = []
     with (progress or SilentProgress()).stage("diffusion", total=graph.num_nodes) as bar:
         for start in range(0, graph.num_nodes, _ROWS):
@@ -113,12 +114,16 @@ def push(graph: Graph, settings: DiffusionSettings, progress: Progress | None = 
 
 def transition(graph: Graph) -> sp.csr_array:
     """Return T = D^-1/2 (A + I) D^-1/2, float64 (N, N)."""
-    scale = 1 / np.sqrt(graph.degrees + 1.0)
-    return sp.csr_array(_with_loops(graph).multiply(scale[:, None]).multiply(scale))
+    looped = _with_loops(graph)
+    scale = 1 / np.sqrt(looped.sum(axis=1))
+    return sp.csr_array(looped.multiply(scale[:, None]).multiply(scale))
 
 
 def _with_loops(graph: Graph) -> sp.csr_array:
-    return sp.csr_array(graph.adjacency().astype(np.float64) + sp.eye_array(graph.num_nodes, format="csr"))
+    """Return A + I or, where edges have weights, A + L with L the mean weight of each node's edges."""
+    adjacency = sp.csr_array(graph.adjacency().astype(np.float64))
+    loops = np.where(graph.degrees > 0, adjacency.sum(axis=1) / np.maximum(graph.degrees, 1), 1.0)
+    return sp.csr_array(adjacency + sp.diags_array(loops, format="csr"))
 
 
 def _walk_on(rows: npt.NDArray[np.int64], walk: sp.csr_array, weights: Floats, floors: Floats) -> sp.csr_array:

@@ -23,10 +23,11 @@ def random_walks(
     restart: float = 0.0,
     lazy: float = 0.0,
 ) -> Tensor:
-    """Walk `length` uniform steps from every start: seq_i = {t_0 = i, t_1, ..., t_k}.
+    """Walk `length` steps from every start: seq_i = {t_0 = i, t_1, ..., t_k}.
 
     At each step the walk stays with probability `lazy`, else returns to its start with probability
-    `restart`, else moves to a neighbour chosen uniformly. A node without neighbours stays where it is.
+    `restart`, else moves to a neighbor chosen uniformly or, where edges have weights, in proportion to
+    them. A node without neighbors stays where it is.
 
     Differs from the paper: nothing by default; `restart` is the walk of GCC, which the paper follows in
     name but not in its text.
@@ -67,10 +68,7 @@ def walks_in_torch(
     stays = rng.uniform(streams, torch.full_like(streams, 2)) < lazy if lazy > 0 else None
     walks, current = [starts], starts
     for t in range(length if len(topology.indices) else 0):
-        degree = topology.degrees[current]
-        # A node without neighbours reads a place that is not its own; `where` puts it back.
-        place = topology.indptr[current] + rng.scale_below(degree, draws[..., t])
-        following = torch.where(degree > 0, topology.indices[place.clamp_(max=len(topology.indices) - 1)], current)
+        following = topology.step(current, draws[..., t])
         if returns is not None:
             following = torch.where(returns[..., t], starts, following)
         if stays is not None:
@@ -89,12 +87,12 @@ def biased_walks(
 ) -> Tensor:
     """Walk `length` steps from every start, each step biased by the one before.
 
-    Having come from t to v, the walk goes on to a neighbour x of v with a probability proportional to 1/p if
-    x = t, to 1 if x is a neighbour of t, and to 1/q otherwise. The first step is uniform. A node without neighbours
-    stays where it is.
+    Having come from t to v, the walk goes on to a neighbor x of v with a probability proportional to 1/p if
+    x = t, to 1 if x is a neighbor of t, and to 1/q otherwise, times the weight of the edge where edges have
+    weights. The first step is not biased. A node without neighbors stays where it is.
 
-    A neighbour is proposed uniformly and accepted with its weight over the largest one; a walk that was refused too
-    often for its place weighs all neighbours instead, which follows the same law.
+    A neighbor is proposed as by `random_walks` and accepted with its bias over the largest one; a walk that
+    was refused too often for its place weighs all neighbors instead, which follows the same law.
 
     Args:
         topology: the graph.
@@ -124,16 +122,13 @@ def biased_walks(
 
 
 def step_weights(topology: Topology, before: Tensor, following: Tensor, weights: Tensor) -> Tensor:
-    """Return the unnormalised probability of steps t -> v -> x, given t and x; `weights` are 1/p, 1 and 1/q."""
+    """Return the unnormalized probability of steps t -> v -> x, given t and x; `weights` are 1/p, 1 and 1/q."""
     near = topology.has_edge(before, following)
     return torch.where(before == following, weights[0], torch.where(near, weights[1], weights[2]))
 
 
 def _propose(topology: Topology, current: Tensor, streams: Tensor, number: int) -> Tensor:
-    degree = topology.degrees[current]
-    place = topology.indptr[current] + rng.below(degree, streams, torch.full_like(streams, number))
-    # A node without neighbours reads a place that is not its own; `where` puts it back.
-    return torch.where(degree > 0, topology.indices[place.clamp_(max=len(topology.indices) - 1)], current)
+    return topology.step(current, rng.bits(streams, torch.full_like(streams, number)))
 
 
 def _biased_step(topology: Topology, before: Tensor, current: Tensor, streams: Tensor, weights: Tensor) -> Tensor:
@@ -155,19 +150,21 @@ def _biased_step(topology: Topology, before: Tensor, current: Tensor, streams: T
 
 
 def _exact_step(topology: Topology, before: Tensor, current: Tensor, draws: Tensor, weights: Tensor) -> Tensor:
-    """Choose among all neighbours of each node by inverting their cumulative weights; draws (B,) are in [0, 1)."""
+    """Choose among all neighbors of each node by inverting their cumulative weights; draws (B,) are in [0, 1)."""
     degree = topology.degrees[current]
     ends = degree.cumsum(0)
     firsts = ends - degree
     walk = torch.repeat_interleave(torch.arange(len(current), device=current.device), degree)
     place = torch.arange(len(walk), device=current.device) - firsts[walk] + topology.indptr[current][walk]
-    neighbours = topology.indices[place].to(current.dtype)
-    mass = step_weights(topology, before[walk], neighbours, weights)
-    # Scaled to sum to 1 for each walk, so that walk b's neighbours fill the interval from b to b + 1.
+    neighbors = topology.indices[place].to(current.dtype)
+    mass = step_weights(topology, before[walk], neighbors, weights)
+    if topology.weights is not None:
+        mass = mass * topology.weights[place]
+    # Scaled to sum to 1 for each walk, so that walk b's neighbors fill the interval from b to b + 1.
     total = torch.zeros_like(draws).index_add_(0, walk, mass)
     filled = (mass / total[walk]).cumsum(0)
     chosen = torch.searchsorted(filled, torch.arange(len(current), device=current.device) + draws, right=True)
-    return neighbours[chosen.clamp(firsts, ends - 1)]
+    return neighbors[chosen.clamp(firsts, ends - 1)]
 
 
 @dataclass(frozen=True)

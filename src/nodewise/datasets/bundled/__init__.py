@@ -27,7 +27,7 @@ def load_citeseer() -> Graph:
 def pack(graph: Graph) -> dict[str, npt.NDArray[Any]]:
     """Return the small arrays that `unpack` makes Citeseer of."""
     if graph.split is None or graph.labels is None or not sp.issparse(graph.features):
-        raise ValueError("only a labelled graph with sparse features and a split can be packed")
+        raise ValueError("only a labeled graph with sparse features and a split can be packed")
     sources = np.repeat(np.arange(len(graph.indptr) - 1), np.diff(graph.indptr))
     once = sources < graph.indices
     return {

@@ -1,0 +1,147 @@
+"""Tables that are in memory already: pandas, polars and Arrow, offered as every file of columns is."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nodewise.core.errors import InputError
+from nodewise.core.messages import first_line, listing
+from nodewise.graph.ids import id_kind, in_one_type, plain_type
+from nodewise.read.columns import Columns
+from nodewise.read.parquet import is_number, item_type, matrix_of
+
+_INDEX = "__index_level_0__"
+
+
+def is_frame(given: Any) -> bool:
+    """Tell whether something is a table in memory: it can be handed over as Arrow, or is of pandas."""
+    return hasattr(given, "__arrow_c_stream__") or (hasattr(given, "columns") and hasattr(given, "iloc"))
+
+
+def without_row_numbers(frame: Any) -> Any:
+    """Return a frame of edges or labels without an index of pandas that only counts rows, such as filtering leaves.
+
+    One that is named, or stands beside labels and nothing else, names nodes.
+    """
+    if not hasattr(frame, "iloc") or list(frame.index.names) != [None] or frame.index.dtype.kind not in "iu":
+        return frame
+    return frame.reset_index(drop=True) if len(set(frame.columns) - {"split"}) > 1 else frame
+
+
+@dataclass(frozen=True)
+class FrameColumns:
+    """The columns of a table in memory; see `nodewise.read.columns` for what every column file offers."""
+
+    table: Any
+    path: Path = Path("the table of features")
+    has_names = True
+
+    @classmethod
+    def of(cls, frame: Any) -> FrameColumns:
+        """Take a pandas or polars frame, or an Arrow table; an index of pandas that names rows is a column `id`."""
+        try:
+            if hasattr(frame, "iloc"):
+                table = pa.Table.from_pandas(frame)
+                # What names the rows comes first, as ids do in files; Arrow puts it last.
+                index = [name for name in table.schema.pandas_metadata["index_columns"] if isinstance(name, str)]
+                table = table.select([*index, *(name for name in table.column_names if name not in index)])
+            else:
+                table = frame if isinstance(frame, pa.Table) else pa.table(frame)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise InputError(f"the table of features: {first_line(error)}; give each column one type") from error
+        names = ["id" if name == _INDEX and "id" not in table.column_names else name for name in table.column_names]
+        table = table.rename_columns(names)
+        repeated = [name for name in names if names.count(name) > 1]
+        if repeated:
+            raise InputError(f"the table of features: two columns are called {repeated[0]!r}; rename one of them")
+        types = [plain_type(field.type) for field in table.schema]
+        # A cast to its own type damages a list of nothing but nulls (Arrow 26).
+        pairs = zip(table.columns, types, strict=True)
+        columns = [column if column.type == kind else column.cast(kind) for column, kind in pairs]
+        return cls(pa.table(dict(zip(names, columns, strict=True))))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(self.table.column_names)
+
+    @property
+    def beginning(self) -> str:
+        """The columns' names."""
+        return f"its columns are {listing(self.names) or 'none'}"
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.table.num_rows)
+
+    def is_numeric(self, column: int) -> bool:
+        """Tell whether a column holds numbers, or lists of numbers."""
+        return is_number(item_type(self.table.schema.types[column]))
+
+    def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
+        """Return the `keys` columns as they are and the `numbers` columns as one float32 matrix."""
+        if self.num_rows == 0:
+            raise InputError(f"{self.path}: has columns ({listing(self.names)}) but no rows", code="empty-file")
+        chosen = self.table.select([self.names[i] for i in numbers])
+        matrix = matrix_of(chosen, list(chosen.column_names), 0, f"{self.path}", self.place)
+        return Columns([self.table.column(i) for i in keys], matrix, ())
+
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+        """Read the same, `rows` rows at a time."""
+        for start in range(0, self.num_rows, max(rows, 1)):
+            part = FrameColumns(self.table.slice(start, rows), self.path)
+            empty = np.empty((part.num_rows, 0), np.float32)
+            yield part.read(keys, numbers) if numbers else Columns([part.table.column(i) for i in keys], empty, ())
+
+    def settle(self, columns: list[Any]) -> list[Any]:
+        """Return ids of one kind, integers or strings, in one type; other columns as they are."""
+        if len({id_kind(column.type) for column in columns} - {""}) != 1:
+            return columns
+        return in_one_type(columns, str(self.path))
+
+    def place(self, row: int) -> str:
+        """Return where a row stands in the table."""
+        return f"row {row + 1}"
+
+
+@contextmanager
+def as_files(**given: Any) -> Iterator[dict[str, Any]]:
+    """Lend a file for each table that is in memory; names of files, and what is missing, stay as they are.
+
+    A table may also be a series or a mapping, whose index or keys are the ids.
+    """
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory() as folder:
+        files: dict[str, Any] = {}
+        for name, each in given.items():
+            if each is None or isinstance(each, str | os.PathLike):
+                files[name] = None if each is None else Path(each)
+                continue
+            pq.write_table(_in_columns(each, name), file := Path(folder, name))
+            files[name] = file
+        try:
+            yield files
+        except InputError as error:  # which is not to name a file that nobody has seen
+            raise InputError(str(error).replace(f"{folder}{os.sep}", "the table of "), code=error.code) from error
+
+
+def _in_columns(given: Any, name: str) -> Any:
+    """Return a table in memory as an Arrow table."""
+    if isinstance(given, Mapping):
+        given = pa.table({"id": list(given), "label": list(given.values())})
+    elif hasattr(given, "to_frame") and not hasattr(given, "columns"):  # a series
+        given = given.to_frame(given.name or "label")
+    if not is_frame(given):
+        raise InputError(f"{name}: {type(given).__name__} is no table; give the name of a file, a frame or a mapping")
+    return FrameColumns.of(without_row_numbers(given) if name == "labels" else given).table

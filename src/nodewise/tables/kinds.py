@@ -1,0 +1,318 @@
+"""Tell what a column holds, from its values alone, or as its owner says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.messages import count, excerpt, listing
+from nodewise.tables import values
+from nodewise.tables.columns import (
+    BooleanColumn,
+    CategoryColumn,
+    DateColumn,
+    FittedColumn,
+    NumberColumn,
+    TagsColumn,
+    TextColumn,
+    VectorColumn,
+    is_moment,
+    vectors_of,
+)
+
+KINDS = ("number", "boolean", "category", "date", "day-first", "month-first", "text", "tags", "vector")
+"""What a column may be said to hold; the two that say how a date is written are dates."""
+_MOST_CATEGORIES = 100_000
+_FEW = 30
+"""Distinct values up to which short texts are categories, however few rows there are."""
+_MOSTLY, _NEARLY_ALL = 0.8, 0.99
+"""Shares of the known values: with fewer than the first, a column is not meant as numbers (or dates); with fewer than
+the second, it is doubtful."""
+_ID_ENDINGS = ("id", "nr", "no", "number", "key", "code")
+_ORDERS = {"day-first": "day-month-year", "month-first": "month-day-year"}
+
+
+class Reading(NamedTuple):
+    """What a column holds: its kind, how it is written, and what its owner should know; no kind to leave it out."""
+
+    kind: str
+    detail: Any = None
+    warning: str = ""
+
+
+def parse_overrides(given: str | Mapping[str, str | None] | None) -> dict[str, str | None]:
+    """Return what the owner says about columns: the kind of each, None for one to leave out.
+
+    >>> parse_overrides("age:number,-internal_id")
+    {'age': 'number', 'internal_id': None}
+    """
+    if not given:
+        return {}
+    if isinstance(given, str) and given.startswith("{"):  # as `format_overrides` writes names with commas
+        try:
+            given = json.loads(given)
+        except ValueError:
+            raise _bad(f"--columns {excerpt(given)} is no JSON") from None
+    if isinstance(given, Mapping):
+        pairs = [(str(name), None if kind in (None, "-") else str(kind)) for name, kind in given.items()]
+    else:
+        pairs = [_pair(part) for part in given.split(",") if part.strip()]
+    found: dict[str, str | None] = {}
+    for name, kind in pairs:
+        if kind is not None and kind not in KINDS:
+            raise _bad(f"--columns: {name!r} as {kind!r}, which is no kind{did_you_mean(kind, KINDS)}")
+        if name in found and found[name] != kind:
+            both = " and ".join(each or "left out" for each in (found[name], kind))
+            raise _bad(f"--columns: {name!r} is to be {both}; say it once")
+        found[name] = kind
+    return found
+
+
+def format_overrides(given: Mapping[str, str | None]) -> str:
+    """Return overrides as a text that `parse_overrides` reads."""
+    if any("," in name or name.startswith(("-", "{")) or name != name.strip() for name in given):
+        return json.dumps(dict(given))
+    return ",".join(f"-{name}" if kind is None else f"{name}:{kind}" for name, kind in given.items())
+
+
+def reading_of(source: str, name: str, column: Any, kind: str | None = None) -> Reading:
+    """Return what a column, an Arrow array of a sample of its values, holds.
+
+    Args:
+        source: what to call the table in messages.
+        name: of the column.
+        column: its values.
+        kind: one of KINDS, where the owner says so.
+    """
+    where = f"{source}: column {name!r}"
+    if values.is_list(column.type):
+        return _list_reading(where, name, column, kind)
+    if not _is_plain(column.type):
+        raise _bad(f"{where} is of type {column.type}, which is no feature; leave it out with --columns=-{name}")
+    if kind is not None:
+        return _as_told(where, name, column, kind)
+    if pa.types.is_boolean(column.type):
+        return Reading("boolean")
+    if is_moment(column.type):
+        return Reading("date") if column.null_count < len(column) else Reading("", warning="no value is known")
+    text = values.as_text(column)
+    if text.null_count == len(text):
+        return Reading("", warning="no value is known")
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        return _number(where, name, text, "point")
+    return _from_text(where, name, text)
+
+
+def fit_column(name: str, column: Any, reading: Reading, raw: bool = False) -> FittedColumn:
+    """Return the column fitted as what it holds; `raw` leaves numbers in their own units."""
+    kind, detail, warning = reading
+    if kind == "number":
+        return NumberColumn.fit(name, column, detail, warning, raw)
+    if kind == "boolean":
+        missing = float(np.isnan(values.truths(values.as_text(column))).mean()) > 0.05
+        return BooleanColumn(name, missing, warning)
+    if kind == "date":
+        return DateColumn.fit(name, column, detail, warning)
+    if kind == "tags":
+        return TagsColumn.fit(name, column, detail or "", warning)
+    if kind == "vector":
+        return VectorColumn.fit(name, column, warning)
+    return (TextColumn if kind == "text" else CategoryColumn).fit(name, column, warning)
+
+
+def _pair(part: str) -> tuple[str, str | None]:
+    part = part.strip()
+    if part.startswith("-"):
+        return part[1:].strip(), None
+    name, colon, kind = part.rpartition(":")
+    if not colon or not name.strip():
+        raise _bad(f"--columns: {part!r} says nothing; write NAME:KIND, such as age:number, or -NAME to leave it out")
+    return name.strip(), kind.strip().lower()
+
+
+def _is_plain(kind: Any) -> bool:
+    checks = (pa.types.is_string, pa.types.is_large_string, pa.types.is_boolean, pa.types.is_integer)
+    others = (pa.types.is_floating, pa.types.is_decimal, pa.types.is_timestamp, pa.types.is_date)
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return any(check(plain) for check in (*checks, *others)) or pa.types.is_null(plain)
+
+
+def _list_reading(where: str, name: str, column: Any, kind: str | None) -> Reading:
+    item = column.type.value_type
+    numeric = pa.types.is_integer(item) or pa.types.is_floating(item) or pa.types.is_boolean(item)
+    found = "vector" if numeric else "tags"
+    if not numeric and not (pa.types.is_string(item) or pa.types.is_large_string(item)):
+        raise _bad(f"{where} holds lists of {item}, which are no features; leave it out with --columns=-{name}")
+    if kind not in (None, found):
+        raise _bad(f"{where} holds lists, which are no {kind}; write {name}:{found}, or -{name} to leave it out")
+    lengths = np.asarray(pc.list_value_length(column).fill_null(0))
+    if not lengths.any() or (numeric and not np.isfinite(vectors_of(column, int(lengths.max()))).all(axis=1).any()):
+        return Reading("", warning="no value is known")
+    if numeric and len(set(lengths[lengths > 0].tolist())) > 1:
+        seen = ", ".join(map(str, sorted(set(lengths.tolist()))[:3]))
+        raise _bad(
+            f"{where} holds lists of {seen} numbers; give all one length, or leave it out with --columns=-{name}"
+        )
+    return Reading(found)
+
+
+def _as_told(where: str, name: str, column: Any, kind: str) -> Reading:
+    """Return the reading that the owner asks for, refusing one that nothing in the column fits."""
+    if kind == "vector":
+        raise _bad(f"{where} holds no lists, which a vector is; write {name}:text or {name}:category")
+    text = values.as_text(column)
+    known = len(text) - text.null_count
+    if known == 0:
+        raise _bad(f"{where} has no known value, so nothing of it can be {kind}; leave it out with --columns=-{name}")
+    if kind == "number":
+        style = values.number_style(text)[0]
+        bad = ~np.isfinite(values.numbers(text, style))
+        share = 1 - (int(bad.sum()) - text.null_count) / known
+        return Reading("number", style, _left_over(where, name, text, bad, share, "number"))
+    if kind in ("date", *_ORDERS):
+        if is_moment(column.type):
+            return Reading("date")
+        forms = [each for each in values.date_forms(text) if kind == "date" or each[0].style == _ORDERS[kind]]
+        form, share = forms[0] if forms else (None, 0.0)
+        bad = np.isnan(values.seconds(text, form)) if form else np.zeros(0)
+        return Reading("date", form, _left_over(where, name, text, bad, share, "date"))
+    if kind == "boolean":
+        bad = np.isnan(values.truths(text))
+        share = 1 - (int(bad.sum()) - text.null_count) / known
+        return Reading("boolean", None, _left_over(where, name, text, bad, share, "boolean"))
+    if kind == "category" and (distinct := len(pc.unique(text))) > _MOST_CATEGORIES:
+        raise _bad(
+            f"{where} has {distinct:,} different values, such as {_examples(text)}, too many for categories; write "
+            f"{name}:text to use the words in it, or -{name} to leave it out"
+        )
+    return Reading(kind, _separator(text) or "|" if kind == "tags" else None)
+
+
+def _left_over(where: str, name: str, text: Any, bad: Any, share: float, kind: str) -> str:
+    """Return a warning of values that are not what they are said to be; that none is, is an error."""
+    if share == 0:
+        raise _bad(
+            f"{where} is to be {kind}, but none of its values is one, such as {_examples(text)}; write "
+            f"{name}:category or {name}:text, or -{name} to leave it out"
+        )
+    if share == 1:
+        return ""
+    others = text.filter(pa.array(bad)).drop_null()
+    return f"{count(len(others), 'value')} no {kind}, such as {_examples(others)}: taken for missing"
+
+
+def _from_text(where: str, name: str, text: Any) -> Reading:
+    known = text.drop_null()
+    distinct = pc.unique(known)
+    lower = {value.lower() for value in distinct[:5].to_pylist()}
+    if len(distinct) <= 4 and lower <= values.TRUE | values.FALSE and not lower <= {"0", "1"}:
+        return Reading("boolean")
+    style, share = values.number_style(known)
+    if share == 1 and not values.are_codes(known):
+        return _number(where, name, text, style)
+    if _MOSTLY <= share < 1:
+        return _doubtful(where, name, known, np.isnan(values.numbers(known, style)), share, "number", style)
+    if share < 1 and (dates := _dates(where, name, known)) is not None:
+        return dates
+    if share < 1 and (separator := _separator(known)) is not None:
+        return Reading("tags", separator)
+    if len(distinct) == 1 and text.null_count <= 0.05 * len(text):
+        return Reading("", warning=f"it is {excerpt(distinct[0].as_py())} everywhere")
+    length = float(np.mean(np.asarray(pc.count_substring(known, " ")))) + 1
+    varied = len(distinct) > 0.5 * len(known)
+    if (length >= 3 and len(distinct) > _FEW) or (length >= 4 and varied):
+        return Reading("text")
+    if len(known) >= 20 and len(distinct) >= 0.9 * len(known):
+        warning = f"hardly a value comes twice, such as {_examples(known)}, so it names rows; {name}:text uses it"
+        return Reading("", warning=warning)
+    return Reading("category")
+
+
+def _number(where: str, name: str, text: Any, style: str) -> Reading:
+    found = values.numbers(text, style)
+    bad = np.isinf(found)
+    if bad.any():
+        raise InputError(
+            f"{where} holds {_examples(text.filter(pa.array(bad)))}; features must be finite numbers of at most "
+            f"3.4e38, so correct it, or leave it empty",
+            code="bad-number",
+        )
+    known = found[np.isfinite(found)]
+    if len(known) > 20 and (np.diff(known) == 1).all():
+        return Reading("number", style, f"counts the rows; -{name} leaves it out if it means nothing")
+    if len(known) > 20 and name.lower().endswith(_ID_ENDINGS) and len(np.unique(known)) == len(known):
+        return Reading("number", style, f"no value comes twice; -{name} leaves it out if it only names rows")
+    return Reading("number", style, "commas are read as between thousands" if style == "thousands" else "")
+
+
+def _doubtful(where: str, name: str, known: Any, bad: Any, share: float, kind: str, detail: Any) -> Reading:
+    """Return numbers (or dates) of which a few values are none, taken for missing; refuse more of them."""
+    others = known.filter(pa.array(bad))
+    if share >= _NEARLY_ALL:
+        warning = f"{count(len(others), 'value')} no {kind}, such as {_examples(others)}: taken for missing"
+        return Reading(kind, detail, warning)
+    raise _bad(
+        f"{where}: {share:.0%} are {kind}s and the others are not, such as {_examples(others)}; write "
+        f"--columns {name}:{kind} to take these for missing, or {name}:category"
+    )
+
+
+def _dates(where: str, name: str, known: Any) -> Reading | None:
+    first = known[:200]
+    marks = pc.match_substring_regex(first, r"\d\s?[-/. ,]\s?(\d|[A-Za-z]{3})")
+    if pc.sum(marks).as_py() < 0.5 * len(first):
+        return None
+    forms = values.date_forms(known)
+    if not forms or forms[0][1] < 0.02:
+        return None
+    form, share = forms[0]
+    equal = [other for other, its_share in forms if its_share == share]
+    if share >= _MOSTLY:
+        warning = ""
+        if len(equal) > 1:  # both orders read all of them
+            form = next((each for each in equal if "/" in each.day and each.style == _ORDERS["month-first"]), form)
+            other = next(order for order, style in _ORDERS.items() if style != form.style)
+            warning = f"read as {form.style}, but may be {other}: say {name}:{other} if it is"
+        bad = np.isnan(values.seconds(known, form))
+        told = Reading("date", form, warning) if share == 1 else None
+        if told is not None or share >= _NEARLY_ALL:
+            return told or _doubtful(where, name, known, bad, share, "date", form)
+    read = [np.isfinite(values.seconds(known, each)) for each, _ in forms]
+    if np.logical_or.reduce(read).mean() >= _NEARLY_ALL:
+        examples = [_examples(known.filter(pa.array(each)), 1) for each in read]
+        raise _bad(
+            f"{where} holds dates written in several ways, such as {' and '.join(dict.fromkeys(examples[:3]))}; write "
+            f"all of them as 2024-12-31, or take one kind with --columns {name}:day-first, or leave it out with -{name}"
+        )
+    if share >= _MOSTLY:
+        return _doubtful(where, name, known, np.isnan(values.seconds(known, form)), share, "date", form)
+    return None
+
+
+def _separator(known: Any) -> str | None:
+    """Return what stands between the tags of a column; None where its values are no lists of tags."""
+    known = known.drop_null()
+    for separator in values.TAG_SEPARATORS:
+        there = pc.match_substring(known, separator)
+        if not len(known) or pc.sum(there).as_py() < 0.3 * len(known):
+            continue
+        flat = values.tags(known, separator).flatten()
+        distinct = pc.unique(flat)
+        words = float(np.mean(np.asarray(pc.count_substring(flat, " ")))) + 1
+        if len(distinct) <= 0.8 * len(flat) and len(distinct) <= max(0.2 * len(flat), _FEW) and words <= 2:
+            return separator
+    return None
+
+
+def _examples(text: Any, most: int = 3) -> str:
+    return listing([excerpt(value) for value in pc.unique(text.drop_null())[:most].to_pylist()])
+
+
+def _bad(message: str) -> InputError:
+    return InputError(message, code="bad-column")

@@ -1,0 +1,232 @@
+"""A table becomes features: its columns are fitted once, and then applied to any rows, also those of new nodes.
+
+Fitted on a sample of at most `SAMPLED` rows and applied some rows at a time, so that a table may be larger than the
+memory. What was fitted is plain data: a run and a store keep it as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import scipy.sparse as sp
+
+from nodewise.core.errors import InputError
+from nodewise.core.files import read_bytes
+from nodewise.core.messages import count, first_line, listing
+from nodewise.tables import values
+from nodewise.tables.columns import FittedColumn, VectorColumn, column_from, side_by_side
+from nodewise.tables.kinds import Reading, fit_column, reading_of
+
+SAMPLED = 100_000
+_VERSION = 1
+_WIDEST_DENSE = 128
+_ROWS_TO_TELL = 20
+UNLIKE_SCALES = 100
+"""Ratio of the largest to the least deviation of columns from which on their units are unlike."""
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """How the columns of a table become features.
+
+    Attributes:
+        columns: those that become features, in their order.
+        left_out: the others, and why.
+        comparable: whether the columns of the features can be compared as they are; numbers that were left in their
+            own units are made comparable later, by the `features` settings of the method.
+        sparse: whether the features are a sparse matrix.
+    """
+
+    columns: tuple[FittedColumn, ...]
+    left_out: Mapping[str, str]
+    comparable: bool
+    sparse: bool
+
+    @classmethod
+    def fit(
+        cls, source: str, sample: Mapping[str, Any], overrides: Mapping[str, str | None], left_out: Mapping[str, str]
+    ) -> FittedTable:
+        """Fit what becomes of each column to a sample of its values, which are Arrow arrays.
+
+        Args:
+            source: what to call the table in messages.
+            sample: columns by name.
+            overrides: kinds by name, as `parse_overrides` returns them.
+            left_out: columns that are no features already, and why.
+        """
+        readings = {name: reading_of(source, name, column, overrides.get(name)) for name, column in sample.items()}
+        left_out = dict(left_out) | {name: each.warning for name, each in readings.items() if not each.kind}
+        readings = {name: each for name, each in readings.items() if each.kind}
+        if not readings:
+            raise InputError(
+                f"{source}: no column is a feature ({'; '.join(f'{n}: {why}' for n, why in left_out.items())}); "
+                "leave the table out, or say what a column is with --columns NAME:KIND",
+                code="bad-column",
+            )
+        raw = all(each.kind == "number" for each in readings.values()) and not _unlike(sample, readings)
+        if not raw:
+            readings = {name: _without_counts(sample[name], each) for name, each in readings.items()}
+        columns = tuple(fit_column(name, sample[name], each, raw) for name, each in readings.items())
+        width = sum(len(column.names()) for column in columns)
+        return cls(columns, left_out, not raw, not raw and width > _WIDEST_DENSE)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each column of the features."""
+        return tuple(name for column in self.columns for name in column.names())
+
+    @property
+    def origins(self) -> np.ndarray:
+        """Which features follow from one value, int (F,): equal numbers; -1 where they say that a value is missing.
+
+        Words and tags, of which a value has many, and the numbers of a vector stand for themselves.
+        """
+        found: list[int] = []
+        for column in self.columns:
+            width, first = len(column.parts()), max(found, default=-1) + 1
+            alone = column.kind in ("text", "tags", "vector")
+            found += [first + i * alone for i in range(width)] + [-1] * column.missing
+        return np.array(found, np.int64)
+
+    def notes(self, source: str) -> tuple[str, ...]:
+        """Return what a reader should be told, in words: what became of the columns, and every warning."""
+        kinds = Counter(column.kind for column in self.columns)
+        made = listing([f"{number} {kind}" for kind, number in kinds.items()])
+        notes = [f"{source}: columns read as {made}, and made {count(len(self.names), 'feature')}"]
+        notes += [f"{source}: {name!r} left out: {why}" for name, why in self.left_out.items()]
+        notes += [f"{source}: {column.name!r}: {column.warning}" for column in self.columns if column.warning]
+        return tuple(notes)
+
+    def describe(self) -> list[dict[str, str]]:
+        """Return for each column its kind, what becomes of it, and what its owner should know."""
+        rows = [
+            {
+                "column": column.name,
+                "kind": column.kind,
+                "becomes": column.becomes() + (", and whether it is missing" if column.missing else ""),
+                "warning": column.warning,
+            }
+            for column in self.columns
+        ]
+        return rows + [
+            {"column": name, "kind": "left out", "becomes": "nothing", "warning": why}
+            for name, why in self.left_out.items()
+        ]
+
+    def apply(self, columns: Mapping[str, Any], misread: Counter[str]) -> Any:
+        """Return the features of some rows, float32 (rows, F), dense or CSR; `misread` counts what cannot be read."""
+        blocks: list[Any] = []
+        for column in self.columns:
+            block = column.apply(columns[column.name])
+            misread[column.name] += max(block.misread, 0)
+            blocks.append(block.matrix)
+        if self.sparse:
+            return side_by_side(blocks)
+        dense = [each if isinstance(each, np.ndarray) else each.toarray() for each in blocks]
+        return np.ascontiguousarray(np.concatenate(dense, axis=1), np.float32)
+
+    def missing_rows(self, rows: int) -> Any:
+        """Return the features of rows of which nothing is known."""
+        kinds = {True: pa.list_(pa.float64()), False: pa.string()}
+        nothing = {each.name: pa.nulls(1, kinds[isinstance(each, VectorColumn)]) for each in self.columns}
+        row = self.apply(nothing, Counter())
+        return sp.vstack([row] * rows, format="csr") if self.sparse else np.repeat(row, rows, axis=0)
+
+    def require_columns(self, source: str, names: Iterable[str]) -> None:
+        """Refuse a table that lacks a column."""
+        present = set(names)
+        absent = [column.name for column in self.columns if column.name not in present]
+        if absent:
+            raise InputError(
+                f"{source}: has no column {listing([repr(name) for name in absent])}, which training had; add it, "
+                "empty where nothing is known",
+                code="other-features",
+            )
+
+    def to_json(self) -> str:
+        """Return it as a text."""
+        facts: dict[str, Any] = {"version": _VERSION, "comparable": self.comparable, "sparse": self.sparse}
+        facts |= {"left_out": dict(self.left_out), "columns": [column.to_dict() for column in self.columns]}
+        return json.dumps(facts, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def read(cls, path: Path) -> FittedTable | None:
+        """Read a file that `to_json` was written to; None if there is none."""
+        return cls.from_json(read_bytes(path).decode(errors="replace"), str(path)) if path.is_file() else None
+
+    @classmethod
+    def from_json(cls, text: str, source: str) -> FittedTable:
+        """Read what `to_json` wrote; it may be anybody's, so all of it is checked."""
+        try:
+            facts = json.loads(text)
+            if not isinstance(facts, dict) or facts.get("version") != _VERSION:
+                raise ValueError("of another version")
+            left_out, comparable, sparse = (facts.get(name) for name in ("left_out", "comparable", "sparse"))
+            if not isinstance(left_out, dict) or not isinstance(comparable, bool) or not isinstance(sparse, bool):
+                raise ValueError("it lacks a part")
+            if not all(isinstance(part, str) for pair in left_out.items() for part in pair):
+                raise ValueError("'left_out' holds no texts")
+            columns = tuple(column_from(each) for each in facts["columns"])
+            if not columns or len({column.name for column in columns}) != len(columns):
+                raise ValueError("its columns are none, or one is there twice")
+            return cls(columns, left_out, comparable, sparse)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InputError(
+                f"{source}: what it says about the columns of features is damaged ({first_line(error)}); make it again",
+                code="damaged-file",
+            ) from None
+
+
+def spread_out(tables: Iterable[Any], most: int = SAMPLED) -> tuple[Any, int]:
+    """Return a sample of the rows of Arrow tables that come one after the other, and how many rows there were.
+
+    Every so many rows, twice as many each time that the sample grows too large: about evenly from first to last.
+    """
+    kept: list[Any] = []
+    step, rows = 1, 0
+    for table in tables:
+        kept.append(_every(table, step, -rows % step))
+        rows += table.num_rows
+        while sum(part.num_rows for part in kept) > 2 * most:
+            kept = [_every(pa.concat_tables(kept), 2, 0)]
+            step *= 2
+    return (pa.concat_tables(kept).combine_chunks() if kept else pa.table({})), rows
+
+
+def _every(table: Any, step: int, first: int) -> Any:
+    return table if step == 1 else table.take(pa.array(np.arange(first, table.num_rows, step)))
+
+
+def _without_counts(column: Any, reading: Reading) -> Reading:
+    """Return a column of nothing but 0 and 1 as yes and no, which it is beside columns of other kinds."""
+    if reading.kind != "number":
+        return reading
+    found = values.numbers(values.as_text(column), reading.detail)
+    yes_or_no = np.isin(found[np.isfinite(found)], (0, 1)).all()
+    return reading._replace(kind="boolean", detail=None) if yes_or_no else reading
+
+
+def _unlike(sample: Mapping[str, Any], readings: Mapping[str, Reading]) -> bool:
+    """Tell whether columns of numbers have units so unlike that one would drown the others."""
+    columns = [values.numbers(values.as_text(sample[name]), each.detail) for name, each in readings.items()]
+    return unlike_units(np.stack(columns, axis=1))
+
+
+def unlike_units(rows: npt.NDArray[np.floating[Any]]) -> bool:
+    """Tell whether the deviations of columns, NaN aside, differ by a factor of 100; those of words never do."""
+    if len(rows) < _ROWS_TO_TELL:
+        return False
+    known = np.where(np.isfinite(rows), rows, 0)
+    if (known >= 0).all() and np.count_nonzero(known) <= 0.5 * known.size:
+        return False
+    spreads = np.nanstd(rows.astype(np.float64), axis=0)
+    spreads = spreads[spreads > 0]
+    return len(spreads) > 1 and float(spreads.max() / spreads.min()) >= UNLIKE_SCALES

@@ -1,0 +1,109 @@
+"""Tables in memory become features as files do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import nodewise as nw
+from nodewise.core.errors import InputError
+from nodewise.read.frames import FrameColumns, is_frame
+
+COLUMNS = {
+    "id": ["a", "b", "c", "d"],
+    "age": [31.0, None, 45.0, 60.0],
+    "city": ["Rome", "Oslo", "Rome", None],
+    "paid": [True, False, None, True],
+}
+EDGES = "source,target\na,b\nb,c\nc,d\n"
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> Path:
+    (tmp_path / "edges.csv").write_text(EDGES)
+    return tmp_path / "edges.csv"
+
+
+def pandas_frame(**changes: Any) -> Any:
+    return pytest.importorskip("pandas").DataFrame(COLUMNS | changes)
+
+
+def polars_frame() -> Any:
+    return pytest.importorskip("polars").DataFrame(COLUMNS)
+
+
+@pytest.mark.parametrize("frame", [lambda: pa.table(COLUMNS), pandas_frame, polars_frame], ids=["arrow", "pd", "pl"])
+def test_a_frame_is_read_as_its_file_is(frame: Any, edges: Path) -> None:
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(pa.table(COLUMNS), edges.with_name("nodes.csv"))
+    from_file = nw.read_graph(edges, features=edges.with_name("nodes.csv"), columns="-paid")
+    graph = nw.read_graph(edges, features=frame(), columns={"paid": None})
+    assert graph.table is not None
+    assert graph.table.names == ("age", "age is missing", "city=Oslo", "city=Rome", "city is missing")
+    assert graph.ids.to_list() == from_file.ids.to_list()
+    assert np.array_equal(graph.features, from_file.features)
+    assert graph.origin is None  # it cannot be read again
+
+
+def test_the_index_of_pandas_names_the_nodes(edges: Path) -> None:
+    frame = pandas_frame().set_index("id")
+    graph = nw.read_graph(edges, features=frame[["age", "city"]])
+    assert graph.ids.to_list() == ["a", "b", "c", "d"]
+    frame.index.name = None
+    assert nw.read_graph(edges, features=frame).ids.to_list() == ["a", "b", "c", "d"]
+
+
+def test_rows_in_the_order_of_the_nodes() -> None:
+    frame = pa.table({"kind": ["x", "y", "x", "y"], "size": [1.0, 2.0, 3.0, None]})
+    graph = nw.Graph.from_edges([0, 1, 2], [1, 2, 3], features=frame, columns="size:number")
+    assert graph.table is not None
+    assert graph.features.shape == (4, 4)
+    numbers = pa.table({"x": [1.0, 2.0, 3.0, 4.0], "y": [4.0, 3.0, 2.0, 1.0]})
+    plain = nw.Graph.from_edges([0, 1, 2], [1, 2, 3], features=numbers)
+    assert plain.table is None
+    assert np.array_equal(plain.features, np.array([[1, 4], [2, 3], [3, 2], [4, 1]], np.float32))
+
+
+def test_new_rows_are_prepared_as_those_of_training(edges: Path) -> None:
+    graph = nw.read_graph(edges, features=pa.table(COLUMNS))
+    model = nw.NodeEmbedder(steps=2, dimension=8).fit(graph)
+    new = pa.table({"id": ["a", "e"], "age": [31.0, 99.0], "city": ["Rome", "Lima"], "paid": [True, None]})
+    (edges.with_name("new.csv")).write_text("source,target\na,e\n")
+    with pytest.raises(InputError) as refused:
+        model.transform(nw.read_graph(edges.with_name("new.csv"), features=new))
+    assert refused.value.code == "other-features"
+    fresh = nw.read_graph(edges.with_name("new.csv"), features=new, like=graph)
+    assert fresh.table == graph.table
+    assert np.array_equal(fresh.features[0], graph.features[0])
+    assert model.transform(fresh).vectors.shape == (2, 8)
+
+
+def test_a_graph_in_one_file_keeps_what_became_of_the_columns(edges: Path, tmp_path: Path) -> None:
+    graph = nw.read_graph(edges, features=pa.table(COLUMNS))
+    graph.to_npz(tmp_path / "graph.npz")
+    again = nw.Graph.from_npz(tmp_path / "graph.npz")
+    assert again.table == graph.table
+    assert np.array_equal(again.features, graph.features)
+
+
+def test_what_is_no_frame() -> None:
+    assert not any(map(is_frame, (None, "nodes.csv", Path("x"), np.ones((2, 2)), [[1, 2]])))
+    with pytest.raises(InputError, match="'x'"):
+        FrameColumns.of(pa.table([[1], [2]], names=["x", "x"]))
+
+
+def test_a_frame_that_was_filtered_is_not_keyed_by_its_row_numbers() -> None:
+    pd = pytest.importorskip("pandas")
+    edges = pd.DataFrame({"from": ["x", "a", "b", "c"], "to": ["y", "b", "c", "d"]})[1:]
+    labels = pd.DataFrame({"who": ["x", "b", "c"], "kind": ["n", "k", "m"]})[1:]
+    graph = nw.read_graph(edges, features=pandas_frame(), labels=labels)
+    assert (list(graph.ids), graph.num_edges) == (["a", "b", "c", "d"], 3)
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [-1, 0, 1, -1]
+    keyed = labels.set_index("who")
+    assert nw.read_graph(edges, features=pandas_frame(), labels=keyed).labels.tolist() == [-1, 0, 1, -1]
