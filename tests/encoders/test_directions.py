@@ -85,3 +85,22 @@ def test_more_may_be_asked_for_than_there_are_rows_or_columns(rows: int, columns
     directions, projected = leading_directions(features(matrix), 20)
     assert directions.shape == (columns, 4)
     np.testing.assert_allclose(projected @ projected.T, matrix @ matrix.T, atol=1e-3)
+
+
+@pytest.mark.parametrize("centered", [False, True])
+@pytest.mark.parametrize("part", [False, True])
+def test_of_very_many_nodes_they_come_from_a_part_and_all_are_projected(
+    part: bool, centered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matrix = np.tile(fading(sparse=False), (3, 1))
+    columns = torch.arange(COLUMNS) % 3 > 0 if part else None
+    monkeypatch.setattr("nodewise.encoders.directions.MOST_ROWS", 240)
+    directions, projected = leading_directions(features(matrix), COUNT, columns=columns, centered=centered)
+    wanted = torch.from_numpy(matrix) * (1 if columns is None else columns)
+    if part:
+        wanted = torch.nn.functional.normalize(wanted, dim=-1)
+    expected = wanted @ directions
+    assert torch.allclose(projected, expected - expected.mean(0) if centered else expected, atol=1e-4)
+    # 240 of the 270 rows are enough to find what three copies of the rows have in common.
+    whole = np.linalg.svd((wanted - wanted.mean(0) if centered else wanted).numpy(), full_matrices=False)[2][:3]
+    assert np.linalg.norm(whole @ directions.numpy(), axis=1).min() > 0.98

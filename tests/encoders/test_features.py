@@ -65,6 +65,24 @@ def test_each_run_has_its_own_nodes_and_weights(
 
 
 @pytest.mark.parametrize(("sparse", "streamed"), KINDS)
+@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_means_of_rows_with_columns_hidden(
+    sparse: bool, streamed: bool, runs: int, hidden: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, matrix = build(sparse, streamed, monkeypatch)
+    nodes, weight = NODES[:runs], numbers(runs, 7, 4).requires_grad_()
+    kept = numbers(runs, 7) > 0 if hidden else None
+    means = found.mean_rows_times(nodes, weight, kept)
+    seen = torch.ones(runs, 7) if kept is None else kept.float()
+    expected = torch.stack([((matrix[nodes[run]] * seen[run]) @ weight[run]).mean(-2) for run in range(runs)])
+    assert torch.allclose(means, expected, atol=1e-5)
+    upstream = numbers(*means.shape)
+    gradients = [torch.autograd.grad((one * upstream).sum(), weight)[0] for one in (means, expected)]
+    assert torch.allclose(*gradients, atol=1e-5)
+
+
+@pytest.mark.parametrize(("sparse", "streamed"), KINDS)
 @pytest.mark.parametrize(("copies", "multiplied"), [(1, 8), (5, 30)])
 def test_few_rows_of_many_are_multiplied_alone(
     sparse: bool, streamed: bool, copies: int, multiplied: int, monkeypatch: pytest.MonkeyPatch
@@ -142,6 +160,7 @@ def test_the_gpu_computes_the_same(sparse: bool) -> None:
         (here.row_norms(scales), there.row_norms(scales.cuda())),
         (here.row_norms(scales[:, 0]), there.row_norms(scales[:, 0].cuda())),
         (here.rows_times(nodes, weight), there.rows_times(nodes.cuda(), weight.cuda())),
+        (here.mean_rows_times(nodes, weight), there.mean_rows_times(nodes.cuda(), weight.cuda())),
     )
     for on_cpu, on_gpu in pairs:
         assert torch.allclose(on_cpu, on_gpu.cpu(), atol=1e-5)

@@ -52,7 +52,7 @@ def smoothed(graph: Graph, rows: np.ndarray, steps: int, teleport: float) -> np.
 
 
 def prepared(graph: Graph, chosen: Settings) -> np.ndarray:
-    """Features as counts weighed by idf^p, or standardised, with rows of length one."""
+    """Features as counts weighed by idf^p, or standardized, with rows of length one."""
     features = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
     rows = features.astype(np.float64)
     if np.count_nonzero(rows) <= rows.size / 2:
@@ -100,11 +100,15 @@ def test_a_graph_is_embedded_by_the_formula(sparse: bool, start: str, teleports:
 
 @pytest.mark.parametrize("teleports", TELEPORTS)
 @pytest.mark.parametrize("rows", [7, 1 << 16])
+@pytest.mark.parametrize("columns", [2, 9])
+@pytest.mark.parametrize("most", [0, 1 << 28])
 def test_in_passes_and_for_some_nodes_it_is_the_same(
-    teleports: tuple[float, ...], rows: int, monkeypatch: pytest.MonkeyPatch
+    teleports: tuple[float, ...], rows: int, columns: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(layerwise, "ROWS", rows)
-    graph, chosen = random_graph(50, 90, sparse=True), settings(f"encoder.teleports={list(teleports)}")
+    monkeypatch.setattr(layerwise, "IN_MEMORY", most)
+    graph = random_graph(50, 90, num_features=columns, sparse=True)
+    chosen = settings(f"encoder.teleports={list(teleports)}")
     encoder, features, topology = built(graph, chosen)
     whole = encoder.finish(encoder.graph(features, topology))
     assert torch.allclose(embed_nodes(encoder, features, topology, chosen, SEEDS), whole, atol=1e-6)

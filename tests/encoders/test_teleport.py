@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
+import torch
 
 from nodewise.datasets.planted import block_model
 from nodewise.encoders.features import Features
+from nodewise.encoders.gcn import smooth
 from nodewise.encoders.preparation import FeatureSettings
-from nodewise.encoders.teleport import GRID, USUAL, Choice, choose_teleport
+from nodewise.encoders.teleport import GRID, USUAL, Choice, _smoothed, choose_teleport
 from nodewise.graph.graph import Graph
 from nodewise.views.topology import Topology
 
@@ -50,6 +53,33 @@ def test_edges_at_random_leave_a_node_to_itself() -> None:
     assert "clearly less than" in found.reason
 
 
+def shop(loyal: float) -> Graph:
+    """Customers of three groups, who buy `loyal` of the time what their group buys, and products without a row."""
+    rng = np.random.default_rng(3)
+    groups, products = rng.integers(0, 3, 240), 240 + np.arange(60)
+    buyers = np.repeat(np.arange(240), 5)
+    own = rng.random(len(buyers)) < loyal
+    bought = np.where(own, groups[buyers] + 3 * rng.integers(0, 20, len(buyers)), rng.integers(0, 60, len(buyers)))
+    lands, hobbies = (np.where(rng.random(240) < 0.5, groups, rng.integers(0, 3, 240)) for _ in range(2))
+    nothing = [None] * len(products)
+    table = pa.table(
+        {
+            "country": [*(["Malta", "Chile", "Nepal"][i] for i in lands), *nothing],
+            "hobby": [*(["chess", "roses", "tea"][i] for i in hobbies), *nothing],
+            "age": [*(30.0 + 10 * groups + rng.normal(0, 15, 240)), *nothing],
+        }
+    )
+    return Graph.from_edges(buyers, 240 + bought, features=table)
+
+
+def test_what_a_table_says_twice_of_a_node_is_not_what_its_edges_are_worth() -> None:
+    found = choice(shop(0.9))
+    assert found.teleport < 0.5
+    assert found.scores[USUAL] > 1.1 * found.scores[1.0]
+    astray = choice(shop(0.0)).scores
+    assert astray[1.0] == max(astray.values()), "edges at random are worth nothing"
+
+
 def test_labels_ids_and_the_order_of_calls_do_not_matter() -> None:
     graph = planted(0.7)
     ends = np.repeat(np.arange(graph.num_nodes), graph.degrees), graph.indices
@@ -78,3 +108,10 @@ def test_a_single_column_that_is_not_zero_is_no_reason_to_stumble() -> None:
     matrix, ends = np.zeros((50, 20)), np.arange(50)
     matrix[:, 3] = 1 + ends % 2
     assert choice(Graph.from_edges(ends, (ends + 1) % 50, features=matrix)).teleport == USUAL
+
+
+def test_all_teleports_are_smoothed_as_each_alone() -> None:
+    graph = planted(0.7)
+    adjacency, rows = Topology.of(graph).normalized_adjacency(), torch.randn(600, 5)
+    for teleport, found in _smoothed(adjacency, rows).items():
+        assert torch.allclose(found, smooth(adjacency, rows, 10, teleport), atol=1e-5)

@@ -89,8 +89,8 @@ def test_against_a_loop_over_nodes() -> None:
     dense = batch.all.dense()
     for run in range(2):
         seen = dense[run, batch.keys[run]]
-        centre = seen.mean(0)
-        scale = 1 / math.sqrt(float((seen - centre).square().sum(-1).mean()))
+        center = seen.mean(0)
+        scale = 1 / math.sqrt(float((seen - center).square().sum(-1).mean()))
         for query in range(QUERIES):
             own = dense[run, batch.members[run, query]]
             near = batch.near[run, query]
@@ -104,14 +104,14 @@ def test_against_a_loop_over_nodes() -> None:
                     loss = torch.zeros(())
                     for group, target in zip(groups, (1, 0), strict=True):
                         for point in group:
-                            p = torch.sigmoid(weight @ ((point - centre) * scale) + bias)
+                            p = torch.sigmoid(weight @ ((point - center) * scale) + bias)
                             loss = loss - 0.5 / len(group) * torch.log(p if target else 1 - p)
                     slopes = torch.autograd.grad(loss, (weight, bias))
                     weight, bias = (
                         (old - rate * slope).detach().requires_grad_()
                         for old, slope in zip((weight, bias), slopes, strict=True)
                     )
-                logits.append(((seen - centre) * scale) @ weight + bias)
+                logits.append(((seen - center) * scale) @ weight + bias)
             plus, minus = (torch.nn.functional.logsigmoid(each).detach() for each in logits)
             assert torch.allclose(found[run, query], plus - minus, atol=1e-9)
 

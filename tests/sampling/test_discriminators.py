@@ -32,9 +32,9 @@ def test_two_networks_per_node_against_a_loop(hidden: int) -> None:
     near[0, 0] = torch.arange(12) != 3  # a single negative
     found = log_ratio(points, members, near, nodes, KEY, hidden=hidden, steps=4, learning_rate=0.7)
     for run in range(2):
-        centre = points[run].mean(0)
-        scale = 1 / math.sqrt(float((points[run] - centre).square().sum(-1).mean()))
-        inputs, own = (points[run] - centre) * scale, (members[run] - centre) * scale
+        center = points[run].mean(0)
+        scale = 1 / math.sqrt(float((points[run] - center).square().sum(-1).mean()))
+        inputs, own = (points[run] - center) * scale, (members[run] - center) * scale
         for i in range(5):
             probability = {}
             for sign in (1, -1):
@@ -62,7 +62,7 @@ def forward(network: list[torch.Tensor], point: torch.Tensor) -> torch.Tensor:
     return second @ torch.relu(first @ point + bias) + offset
 
 
-def test_networks_are_independent_and_separately_initialised() -> None:
+def test_networks_are_independent_and_separately_initialized() -> None:
     nodes = torch.arange(4).view(1, 4)
     plus, minus = (discriminators._initial(nodes, 6, 3, rng.fold(KEY, kind)) for kind in (1, 0))
     assert not torch.equal(plus[0], minus[0])

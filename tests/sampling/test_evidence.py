@@ -14,7 +14,9 @@ from nodewise.datasets.planted import block_model
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.sampling import evidence
-from nodewise.sampling.evidence import consensus, kmeans
+from nodewise.sampling.descriptions import vectors
+from nodewise.sampling.evidence import consensus
+from nodewise.sampling.kmeans import kmeans
 from nodewise.views.topology import Topology
 
 KEY = rng.key(0, "evidence")
@@ -22,8 +24,8 @@ KEY = rng.key(0, "evidence")
 
 def blobs(count: int = 200, groups: int = 5) -> torch.Tensor:
     generator = torch.Generator().manual_seed(2)
-    centres = 2.5 * torch.randn(groups, 3, generator=generator)
-    return centres[torch.arange(count) % groups] + torch.randn(count, 3, generator=generator)
+    centers = 2.5 * torch.randn(groups, 3, generator=generator)
+    return centers[torch.arange(count) % groups] + torch.randn(count, 3, generator=generator)
 
 
 @pytest.mark.parametrize("steps", [0, 1, 4, 25])
@@ -91,9 +93,9 @@ def test_projection_is_the_leading_part_of_a_singular_value_decomposition() -> N
     weighted = torch.as_tensor(graph.features.toarray()) * features.inverse_document_frequency() * kept
     rows = torch.nn.functional.normalize(weighted, dim=-1)
     found = evidence._principal(features, torch.tensor([KEY]))[0]
-    # 64 components hold all of the 40 or so columns that are left, so distances are those of the whole.
+    # The columns that are left are fewer than 64, so distances are those of the whole.
     assert 25 < int(kept.sum()) < 55
-    assert found.shape == (90, 64)
+    assert found.shape == (90, int(kept.sum()))
     assert torch.allclose(found @ found.T, rows @ rows.T, atol=1e-4)
 
 
@@ -166,7 +168,7 @@ def test_agreement_finds_nodes_of_a_planted_class() -> None:
     top = agreement.argsort(descending=True)[: len(one) // 20]
     assert abs(float(same.mean()) - 1 / 3) < 0.01
     assert float(same[top].mean()) > 0.7
-    # Not by naming neighbours: pairs without an edge are found as well.
+    # Not by naming neighbors: pairs without an edge are found as well.
     apart = ~Topology.of(graph).has_edge(one, other)
     assert float(same[top][apart[top]].mean()) > 0.7
 
@@ -176,3 +178,35 @@ def test_graphs_with_hardly_anything_in_them_are_described_without_nan() -> None
         found = consensus(Features(graph), Topology.of(graph), torch.tensor([0]), 3)
         described = found.dense()
         assert torch.allclose(described.norm(dim=-1), torch.ones(1, graph.num_nodes))
+
+
+def test_of_very_many_nodes_a_part_says_where_the_clusters_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = block_model(
+        400, num_classes=3, num_features=60, homophily=0.9, average_degree=12, words_per_node=15, seed=1
+    )
+    labels = torch.as_tensor(graph.labels)
+    alike = labels.unsqueeze(0) == labels.unsqueeze(1)
+    parts = Features(graph), Topology.of(graph), torch.tensor([0]), 6
+    whole = vectors(consensus(*parts))[0]
+    for module in ("nodewise.sampling.evidence", "nodewise.sampling.kmeans", "nodewise.encoders.directions"):
+        monkeypatch.setattr(f"{module}.MOST_ROWS", 150)
+    some = vectors(consensus(*parts))[0]
+    for found in (whole, some):
+        agreement = found @ found.T
+        assert agreement[alike].mean() > 2 * agreement[~alike].mean()
+    assert not torch.equal(whole, some)
+
+
+def test_directions_are_cosines_of_smoothed_features_in_few_dimensions() -> None:
+    graph = block_model(120, num_classes=3, num_features=60, average_degree=12, words_per_node=40, noise=0.1, seed=1)
+    features, topology = Features(graph), Topology.of(graph)
+    found = evidence.directions(features, topology, torch.tensor([0, 1]), 2)
+    dense = features.times(torch.eye(60)).double().numpy()
+    left, values, _ = np.linalg.svd(dense - dense.mean(0), full_matrices=False)
+    adjacency = topology.normalized_adjacency().to_dense().double().numpy()
+    start = smoothed = left[:, :2] * values[:2]
+    for _ in range(10):
+        smoothed = 0.9 * adjacency @ smoothed + 0.1 * start
+    smoothed /= np.linalg.norm(smoothed, axis=1, keepdims=True)
+    places = found.of(torch.arange(120).expand(2, -1))
+    assert np.allclose((places[0] @ places[1].T).numpy(), smoothed @ smoothed.T, atol=1e-3)

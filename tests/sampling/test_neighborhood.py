@@ -4,7 +4,7 @@ import torch
 from tests.graphs import small_graph
 
 from nodewise.core import rng
-from nodewise.sampling.neighborhood import near_pairs, sample_neighbours
+from nodewise.sampling.neighborhood import near_pairs, sample_neighbors
 from nodewise.views.topology import Topology
 
 GRAPH = small_graph()
@@ -26,9 +26,9 @@ def test_near_pairs_against_shortest_paths(hops: int) -> None:
 
 
 @pytest.mark.parametrize("hops", [1, 3])
-def test_sampled_neighbours_are_near_and_cover_the_neighbourhood(hops: int) -> None:
+def test_sampled_neighbors_are_near_and_cover_the_neighborhood(hops: int) -> None:
     nodes = torch.arange(GRAPH.num_nodes).unsqueeze(0)
-    drawn = sample_neighbours(TOPOLOGY, nodes, hops, 300, rng.key(0, "near"))
+    drawn = sample_neighbors(TOPOLOGY, nodes, hops, 300, rng.key(0, "near"))
     for node in range(GRAPH.num_nodes):
         found = set(drawn[0, node].tolist())
         assert all(DISTANCES[node][other] <= hops for other in found)

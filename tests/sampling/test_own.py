@@ -13,7 +13,9 @@ from tests.sampling.test_strategy import Own, candidates
 from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.methods.settings import Settings
-from nodewise.sampling.strategy import STRATEGIES, Sampler, source_hash
+from nodewise.sampling import sampler
+from nodewise.sampling.sampler import Sampler
+from nodewise.sampling.strategy import STRATEGIES, source_hash
 
 NAME = "own_nodewise_test"
 
@@ -60,6 +62,10 @@ def returning(result: str, *, stackable: bool = False) -> str:
     return f"class Middle(Strategy):\n    stackable = {stackable}\n    def choose(self, candidates): return {result}\n"
 
 
+def answering(method: str, result: str) -> str:
+    return f"class Middle(Strategy):\n    def {method}(self, candidates): return {result}\n"
+
+
 def refusal(folder: Path, source: str) -> str:
     with pytest.raises(InputError) as caught:
         build_and_use(folder, source)
@@ -68,20 +74,20 @@ def refusal(folder: Path, source: str) -> str:
 
 
 def test_a_right_one_is_left_alone_and_counted(folder: Path) -> None:
-    sampler, batch = build(folder, RIGHT), candidates()
-    pairs = sampler(batch)
-    assert sampler.strategy.evidence == "embedding"
+    built, batch = build(folder, RIGHT), candidates()
+    pairs = built(batch)
+    assert built.strategy.evidence == "embedding"
     assert torch.equal(pairs.negatives, (batch.scores < 0) & ~batch.own)
     assert torch.equal(pairs.positives, batch.scores > 1)
     assert pairs.log_weights is not None
     assert pairs.log_weights.dtype == torch.float64
     assert set(pairs.statistics) == {"mine", "negatives", "empty"}
     assert all(number.shape == (2,) for number in pairs.statistics.values())
-    assert sampler.diagnose(batch, pairs)["slow"].tolist() == [0.5, 0.5]
+    assert built.diagnose(batch, pairs)["slow"].tolist() == [0.5, 0.5]
 
 
 def test_one_that_counts_itself_is_not_counted_again(folder: Path) -> None:
-    pairs = build(folder, returning("PairSets(candidates.own, statistics={'empty': 7.0})"))(candidates())
+    pairs = build(folder, returning("PairSets(~candidates.own, statistics={'empty': 7.0})"))(candidates())
     assert pairs.statistics["empty"].tolist() == [7, 7]
     assert "negatives" not in pairs.statistics
 
@@ -106,9 +112,8 @@ def test_one_that_counts_itself_is_not_counted_again(folder: Path) -> None:
             "failed at own_nodewise_test.py, line 7: RuntimeError: stack expects each tensor to be equal size",
         ),
         (returning("candidates.begun.shape"), "line 7: AttributeError: 'NoneType' object has no attribute 'shape'"),
-        ("class Middle(Strategy): pass", "failed: TypeError: Middle must say how it chooses: define choose"),
         (
-            returning("PairSets(candidates.own)")
+            returning("PairSets(~candidates.own)")
             + "    def diagnose(self, candidates, pairs):\n        return {}[1]\n",
             "failed at own_nodewise_test.py, line 9: KeyError: 1",
         ),
@@ -130,54 +135,78 @@ def test_their_exceptions_have_a_place(folder: Path, source: str, said: str) -> 
         ),
         ("class Middle(Strategy):\n    evidence = 'labels'\n", "has evidence = 'labels'; it must be one of ('none', "),
         (returning("None"), "returned a NoneType; expected PairSets"),
-        (returning("candidates.own"), "returned a Tensor; expected PairSets"),
+        (returning("candidates.own"), "returned no negative for any query; expected some"),
+        (returning("[True]"), "returned a list; expected PairSets, or who is a negative"),
+        (
+            "class Middle(Strategy):\n    pass\n",
+            "says nothing: define choose(self, batch), weigh, attract, mix or repel (Middle in own_nodewise_test.py, ",
+        ),
+        (
+            answering("weigh", "candidates.scores[0]"),
+            "returned weigh float32 (12,) on cpu; expected float32 (B, M) = (12, 12) on cpu (weigh in own_",
+        ),
+        (answering("weigh", "candidates.scores / 0"), "returned log_weights that are not all finite; expected finite"),
+        (answering("weigh", "candidates.scores * torch.nan"), "returned log_weights that are not all finite"),
+        (
+            answering("weigh", "candidates.scores.clone().requires_grad_()"),
+            "returned weigh with a gradient; expected tensors without; only repel has one (use .detach()) (weigh in "
+            "own_nodewise_test.py, line 6)",
+        ),
+        (answering("attract", "-candidates.scores.abs()"), "returned attractions below 0; expected weights of 0 and"),
+        (answering("attract", "candidates.key"), "returned attract float32 (12, 6) on cpu; expected float32 (B, M)"),
+        (answering("mix", "candidates.scores"), "returned mix float32 (12, 12) on cpu; expected float32 (B, T, d)"),
+        (answering("mix", "candidates.query.unsqueeze(1) / 0"), "returned synthetic that are not all finite"),
+        *(
+            (returning(f"candidates.{name} == 1"), f"failed at {NAME}.py, line 7: LabelsAreHidden: a strategy sees no")
+            for name in ("labels", "y")
+        ),
         (
             returning("PairSets(candidates.scores)"),
             "returned negatives float32 (12, 12) on cpu; expected bool (B, M) = (12, 12) on cpu",
         ),
         (
-            returning("PairSets(candidates.own[0])"),
+            returning("PairSets(~candidates.own[0])"),
             "returned negatives bool (12,) on cpu; expected bool (B, M) = (12, 12) on cpu",
         ),
         (
-            returning("PairSets(candidates.own[0])", stackable=True),
+            returning("PairSets(~candidates.own[0])", stackable=True),
             "returned negatives bool (12, 12) on cpu; expected bool (S, B, M) = (2, 12, 12) on cpu",
         ),
         (
-            returning("PairSets(candidates.own.to('meta'))"),
+            returning("PairSets(~candidates.own.to('meta'))"),
             "returned negatives bool (12, 12) on meta; expected bool",
         ),
         (returning("PairSets([True])"), "returned negatives that are a list; expected a tensor, bool (B, M)"),
         (
-            returning("PairSets(candidates.own, candidates.key)"),
+            returning("PairSets(~candidates.own, candidates.key)"),
             "returned positives float32 (12, 6) on cpu; expected",
         ),
         (
-            returning("PairSets(candidates.own, None, candidates.own)"),
+            returning("PairSets(~candidates.own, None, candidates.own)"),
             "returned log_weights bool (12, 12) on cpu; expected float32 (B, M)",
         ),
         (
-            returning("PairSets(candidates.own, positive_prior=1.0)"),
+            returning("PairSets(~candidates.own, positive_prior=1.0)"),
             "returned positive_prior = 1.0; expected a number in [0, 1)",
         ),
         (
-            returning("PairSets(candidates.own, statistics={'mine': torch.ones(3)})"),
+            returning("PairSets(~candidates.own, statistics={'mine': torch.ones(3)})"),
             "returned the statistic 'mine' as a tensor (3,); expected a number",
         ),
         (
-            returning("PairSets(candidates.own, statistics={'mine': 'many'})"),
+            returning("PairSets(~candidates.own, statistics={'mine': 'many'})"),
             "returned the statistic 'mine' as a str; expected a number",
         ),
         (
-            returning("PairSets(candidates.own, statistics={'mine': torch.ones(3)})", stackable=True),
+            returning("PairSets(~candidates.own, statistics={'mine': torch.ones(3)})", stackable=True),
             "returned the statistic 'mine' as a tensor (3,); expected a tensor (S,) = (2,)",
         ),
         (
-            returning("PairSets(candidates.own, statistics={'mine': 1.0})", stackable=True),
+            returning("PairSets(~candidates.own, statistics={'mine': 1.0})", stackable=True),
             "returned the statistic 'mine' as a float; expected a tensor (S,) = (2,)",
         ),
         *(
-            (returning(f"PairSets(candidates.own, **{{}} if {FIRST} else {given})"), "returned other parts or priors")
+            (returning(f"PairSets(~candidates.own, **{{}} if {FIRST} else {given})"), "returned other parts or priors")
             for given in (
                 "{'positives': candidates.own}",
                 "{'log_weights': candidates.scores}",
@@ -186,16 +215,16 @@ def test_their_exceptions_have_a_place(folder: Path, source: str, said: str) -> 
             )
         ),
         (
-            returning("PairSets(candidates.own)")
+            returning("PairSets(~candidates.own)")
             + f"    def diagnose(self, candidates, pairs):\n        return {{}} if {FIRST} else {{'mine': 1}}\n",
             "returned other statistics for one run than for another; expected the same of every run",
         ),
         (
-            returning("PairSets(candidates.own)") + "    def diagnose(self, candidates, pairs):\n        pass\n",
+            returning("PairSets(~candidates.own)") + "    def diagnose(self, candidates, pairs):\n        pass\n",
             "returned statistics that are a NoneType; expected a dictionary",
         ),
         (
-            returning("PairSets(candidates.own)", stackable=True)
+            returning("PairSets(~candidates.own)", stackable=True)
             + "    def diagnose(self, candidates, pairs):\n        return {'mine': 1}\n",
             "returned the statistic 'mine' as a int; expected a tensor (S,) = (2,)",
         ),
@@ -232,8 +261,8 @@ def test_a_changed_file_has_another_hash(folder: Path) -> None:
 
 
 def test_what_comes_along_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    for check in ("_require", "_require_numbers", "_refuse"):
-        monkeypatch.setattr(Sampler, check, lambda *_, **__: pytest.fail("looked"))
+    for check in ("_require", "_refuse"):
+        monkeypatch.setattr(sampler._Applied, check, lambda *_, **__: pytest.fail("looked"))
     for name in STRATEGIES.names():
         Sampler(STRATEGIES[name]())(candidates())
     with pytest.raises(pytest.fail.Exception, match="looked"):
@@ -241,7 +270,7 @@ def test_what_comes_along_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_stackable_one_keeps_its_numbers_by_run(folder: Path) -> None:
-    source = returning("PairSets(candidates.own, statistics={'mine': torch.arange(2.0)})", stackable=True)
+    source = returning("PairSets(~candidates.own, statistics={'mine': torch.arange(2.0)})", stackable=True)
     sampler = build(folder, source + "    def diagnose(self, candidates, pairs): return {'slow': torch.ones(2)}\n")
     pairs = sampler(candidates())
     assert pairs.statistics["mine"].tolist() == [0, 1]

@@ -1,7 +1,8 @@
+import pytest
 import torch
 from tests.sampling.test_strategy import candidates
 
-from nodewise.sampling.pairs import PairSets
+from nodewise.sampling.pairs import LabelsAreHidden, PairSets
 
 
 def test_own_is_every_copy_of_the_querys_node() -> None:
@@ -22,13 +23,22 @@ def test_scores_are_dot_products_over_the_temperature() -> None:
                 assert abs(float(batch.scores[run, i, j]) - expected) < 1e-5
 
 
-def test_counts_are_means_over_the_queries_of_a_run_and_keep_the_rest() -> None:
+def test_counts_are_means_over_the_queries_of_a_run() -> None:
     negatives = torch.tensor([[[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [1, 1, 1]]], dtype=torch.bool)
-    weights, moved = torch.rand(2, 2, 3), torch.tensor([0.5, 0.25])
-    pairs = PairSets(negatives, ~negatives, weights, 0.1, {"moved": moved}).with_counts()
-    assert pairs.statistics["negatives"].tolist() == [1.0, 2.0]
-    assert pairs.statistics["empty"].tolist() == [0.5, 0.0]
-    assert pairs.statistics["moved"] is moved
-    assert pairs.log_weights is weights
-    assert pairs.positive_prior == 0.1
-    assert torch.equal(pairs.positives, ~negatives)
+    counts = PairSets(negatives).counts()
+    assert counts["negatives"].tolist() == [1.0, 2.0]
+    assert counts["empty"].tolist() == [0.5, 0.0]
+
+
+def test_what_is_left_is_remembered_and_each_run_sees_its_own() -> None:
+    batch = candidates()
+    left = batch.leaving(batch.negatives & (batch.scores > 0))
+    assert torch.equal(batch.negatives, ~batch.own)
+    assert torch.equal(left.of_run(1).negatives, left.negatives[1])
+    assert left.scores is batch.scores
+
+
+def test_labels_are_not_to_be_seen() -> None:
+    for name in ("labels", "y"):
+        with pytest.raises(LabelsAreHidden):
+            getattr(candidates(), name)

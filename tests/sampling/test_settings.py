@@ -10,14 +10,16 @@ from nodewise.encoders.convolutions import GATSettings
 from nodewise.encoders.encoder import EncoderSettings
 from nodewise.encoders.gcn import GCNSettings
 from nodewise.methods.settings import Settings
-from nodewise.sampling.adaptive import AdaptiveSampler, CollisionSettings, WeightSettings
-from nodewise.sampling.all_in_batch import AllInBatch
-from nodewise.sampling.debiased import Debiased
+from nodewise.sampling.adaptive import AdaptiveSampler
+from nodewise.sampling.choose.all_in_batch import AllInBatch
+from nodewise.sampling.choose.networks import CollisionSettings
+from nodewise.sampling.choose.quantile import SimilarityQuantile
+from nodewise.sampling.choose.uniform import Uniform
 from nodewise.sampling.evidence import EvidenceSettings
-from nodewise.sampling.hard import Hard
-from nodewise.sampling.quantile import SimilarityQuantile
+from nodewise.sampling.repel.debiased import Debiased
 from nodewise.sampling.strategy import Strategy
-from nodewise.sampling.uniform import Uniform
+from nodewise.sampling.weigh.hard import Hard
+from nodewise.sampling.weigh.similarity import WeightSettings
 
 NAN = float("nan")
 
@@ -61,7 +63,7 @@ def test_values_that_make_no_sense_are_refused_by_name(kind: type, name: str, va
 def test_errors_from_a_file_name_the_section() -> None:
     with pytest.raises(InputError, match=r"^mine\.toml: \[sampling\.class_collision\] alpha is 0"):
         config.from_mapping(Settings, {"sampling": {"class_collision": {"alpha": 0.0}}}, "mine.toml")
-    with pytest.raises(InputError, match=r"^mine\.toml: \[sampling\] share is 2; it must be in \(0, 1\]$"):
+    with pytest.raises(InputError, match=r"^mine\.toml: \[sampling\] share is 2; it must be at most 1$"):
         config.from_mapping(Settings, {"sampling": {"strategy": "uniform", "share": 2}}, "mine.toml")
 
 
@@ -117,7 +119,7 @@ near_negatives = true
 [sampling.class_collision]
 alpha = 1.5
 hops = 1
-neighbours = 4
+neighbors = 4
 mixup = 4
 evidence = "consensus"
 clusterings = 20
@@ -150,7 +152,7 @@ quantile = 0.1
     [
         ({}, AdaptiveSampler(dpp=True)),
         (
-            {"neighbours = 4": "neighbours = 7"},
+            {"neighbors = 4": "neighbors = 7"},
             AdaptiveSampler(dpp=True, class_collision=CollisionSettings(neighbors=7)),
         ),
         ({"dpp = true": "dpp = false", "share = 0.5": "share = 0.9"}, AdaptiveSampler(dpp=False)),
@@ -212,3 +214,8 @@ def test_a_strategy_named_anew_drops_what_was_set_for_the_one_before() -> None:
     assert config.override(after, ["sampling.strategy=adaptive"]) == Settings()
     assert config.override(before, ["sampling.strategy=adaptive"]) == before
     assert config.override(before, ["sampling={strategy='uniform', share=0.3}"]) == after
+
+
+def test_the_earlier_spelling_of_neighbors_is_read() -> None:
+    read = config.from_mapping(Settings, {"sampling": {"class_collision": {"neighbours": 3}}}, "c.toml")
+    assert read.adaptive.class_collision.neighbors == 3

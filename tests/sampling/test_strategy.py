@@ -14,14 +14,15 @@ from nodewise.core import config, rng
 from nodewise.core.errors import InputError
 from nodewise.losses.node_infonce import node_infonce
 from nodewise.methods.settings import Settings
-from nodewise.sampling.debiased import Debiased
+from nodewise.sampling.choose.quantile import SimilarityQuantile
+from nodewise.sampling.choose.uniform import Uniform
 from nodewise.sampling.descriptions import Descriptions, vectors
-from nodewise.sampling.hard import Hard
 from nodewise.sampling.oracle import Oracle
 from nodewise.sampling.pairs import Candidates, PairSets
-from nodewise.sampling.quantile import SimilarityQuantile
-from nodewise.sampling.strategy import STRATEGIES, Sampler, Strategy
-from nodewise.sampling.uniform import Uniform
+from nodewise.sampling.repel.debiased import Debiased
+from nodewise.sampling.sampler import Sampler
+from nodewise.sampling.strategy import STRATEGIES, Strategy
+from nodewise.sampling.weigh.hard import Hard
 from nodewise.views.topology import Topology
 
 TOPOLOGY = Topology.of(small_graph())
@@ -222,8 +223,6 @@ def test_a_strategy_of_ones_own() -> None:
     assert torch.equal(Sampler(named)(batch).negatives, (batch.scores < 0) & ~batch.own)
     with pytest.raises(InputError, match="did you mean 'adaptive'"):
         Strategy.named("adaptve")
-    with pytest.raises(TypeError, match="define choose"):
-        Strategy().choose(batch)
 
 
 def test_one_that_extends_another_does_not_go_by_its_name() -> None:
@@ -233,3 +232,37 @@ def test_one_that_extends_another_does_not_go_by_its_name() -> None:
     assert Larger.name == f"{__name__}:{Larger.__qualname__}"
     assert Uniform.name == "uniform"
     assert Larger(share=0.3) != Uniform(share=0.3)
+
+
+def test_a_noisy_oracle_has_the_precision_and_recall_it_is_given() -> None:
+    labels = torch.arange(600) % 3
+    nodes = torch.arange(600).unsqueeze(0)
+    query = torch.zeros(1, 600, 2)
+    batch = Candidates(query, query, nodes, nodes, 1.0, TOPOLOGY, rng.key(torch.tensor([[3]]), "sampling", 0))
+    same = (labels.unsqueeze(-1) == labels) & ~batch.own[0]
+    for precision, recall in ((1.0, 1.0), (0.8, 0.5), (0.5, 0.9)):
+        found = Sampler(Oracle(labels, precision=precision, recall=recall, attracts=True))(batch)
+        removed = ~found.negatives[0] & ~batch.own[0]
+        assert float((removed & same).sum() / same.sum()) == pytest.approx(recall, abs=0.01)
+        assert float((removed & same).sum() / removed.sum()) == pytest.approx(precision, abs=0.01)
+        assert torch.equal(found.attracted[0] > 0, removed)
+    # A detector that is wrong about a pair stays wrong, whatever the step.
+    later = replace(batch, draw=rng.key(torch.tensor([[3]]), "sampling", 1))
+    assert torch.equal(
+        Sampler(Oracle(labels, precision=0.5, recall=0.9, attracts=True))(later).negatives, found.negatives
+    )
+    assert Oracle.diagnosis
+
+
+def test_every_strategy_says_what_it_does_and_who_proposed_it() -> None:
+    ours = {"adaptive", "all", "uniform", "quantile", "networks", "no-neighbors", "dpp", "similarity", "lookalikes"}
+    kinds = set()
+    for name in STRATEGIES.names():
+        chosen = STRATEGIES[name]()
+        assert chosen.kinds, name
+        assert chosen.__doc__, name
+        assert chosen.paper or name in ours, name
+        assert not chosen.diagnosis
+        kinds |= set(chosen.kinds)
+    assert kinds == {"choose", "weigh", "attract", "mix", "repel"}
+    assert len(STRATEGIES) >= 24

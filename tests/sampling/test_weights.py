@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from nodewise.sampling.weights import log_weights
+from nodewise.sampling.weigh.similarity import log_weights
 
 
 @pytest.mark.parametrize("form", ["clamped", "softplus"])

@@ -124,7 +124,7 @@ def test_a_damaged_newest_is_passed_over(tmp_path: Path, damage: Callable[[bytes
     assert checkpoints(tmp_path, said=said).restore(state) == 1
     assert state.value == 1.0
     assert said[0].startswith(f"{newest}: ")
-    assert said[1:] == ["going on after step 1"]
+    assert said[1:] == ["resuming after step 1"]
 
 
 def test_a_checkpoint_whose_metrics_are_gone_is_passed_over(tmp_path: Path) -> None:

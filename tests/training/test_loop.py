@@ -1,7 +1,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,8 @@ from tests.training.test_step import EXPLODING, GRAPH, learner
 
 from nodewise.core.errors import NodewiseError
 from nodewise.sampling.oracle import Oracle
-from nodewise.sampling.strategy import Sampler
+from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.sampling.sampler import Sampler
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.step import Learner
 
@@ -122,10 +123,10 @@ def test_the_bar_moves_once_a_step_and_shows_the_loss() -> None:
 
 def test_labels_are_never_involved() -> None:
     changes = ("training.steps=4", "training.patience=2", "training.monitor_every=1")
-    labelled = [
+    labeled = [
         replace(GRAPH, labels=np.random.default_rng(seed).integers(0, 3, 80), class_names=(0, 1, 2)) for seed in (0, 1)
     ]
-    trained = [learner(*changes, graph=graph) for graph in (GRAPH, *labelled)]
+    trained = [learner(*changes, graph=graph) for graph in (GRAPH, *labeled)]
     for one in trained:
         train(one)
     for one in trained[1:]:
@@ -136,15 +137,13 @@ def test_held_out_nodes_only_where_early_stopping_needs_them() -> None:
     def nodes_seen(*changes: str) -> set[int]:
         one = learner(*changes, "training.steps=40", "sampling.dpp=false", "sampling.collision=false", seeds=[5])
         seen: set[int] = set()
-        strategy = one.sampler.strategy
 
-        class Spy(type(strategy)):  # type: ignore[misc]
-            def choose(self, candidates):  # type: ignore[no-untyped-def]
+        class Spy(Sampler):
+            def __call__(self, candidates: Candidates) -> PairSets:
                 seen.update(candidates.query_nodes.flatten().tolist())
-                return super().choose(candidates)
+                return super().__call__(candidates)
 
-        spy = Spy(**{item.name: getattr(strategy, item.name) for item in fields(strategy)})
-        train(replace(one, sampler=Sampler(spy)))
+        train(replace(one, sampler=Spy(one.sampler.strategy)))
         return seen
 
     assert nodes_seen() == set(range(80))
@@ -168,3 +167,27 @@ def test_a_strategy_may_be_handed_over() -> None:
 def test_a_tiny_graph_trains_with_patience_though_nothing_can_be_held_out() -> None:
     tiny = random_graph(12, 30, seed=2)
     assert train(learner("training.steps=3", "training.patience=1", "training.monitor_every=1", graph=tiny)) == 3
+
+
+def test_measuring_changes_nothing_and_names_what_there_is_to_say() -> None:
+    labels = torch.arange(80) % 2
+    trained, lines = [], list[dict[str, Any]]()
+    for every in (0, 3):
+        one = learner(f"training.measure_every={every}", "training.steps=7", "training.log_every=5", seeds=[5, 6])
+        train(replace(one, labels=labels if every else None), Callbacks(log=lines.append if every else None))
+        trained.append(one.encoder)
+    assert all(map(torch.equal, trained[0].parameters(), trained[1].parameters()))
+    measured = [line["step"] for line in lines if "hardness" in line]
+    assert measured == [0, 3, 6]
+    assert [line["step"] for line in lines] == [0, 3, 5, 6]
+    assert set(lines[-1]) >= {"offered", "collision", "precision", "recall", "uniformity", "rank", "seconds"}
+    assert all(value.shape == (2,) for name, value in lines[-1].items() if name != "step")
+    assert (lines[-1]["seconds"] > lines[0]["seconds"]).all()
+
+
+def test_labels_are_at_hand_only_where_something_is_measured() -> None:
+    graph = replace(GRAPH, labels=np.arange(80) % 2, class_names=("a", "b"))
+    for every, wanted in ((0, False), (3, True)):
+        settings = learner(f"training.measure_every={every}").settings
+        assert (prepare(graph, settings, [5], torch.device("cpu")).labels is not None) == wanted
+    assert prepare(replace(graph, labels=None), settings, [5], torch.device("cpu")).labels is None

@@ -25,14 +25,14 @@ def refusal(available: int, monkeypatch: pytest.MonkeyPatch, *changes: str) -> s
 
 
 def test_what_fits_is_let_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    for available in (needed_bytes(GRAPH, settings()), None):
+    for available in (needed_bytes(GRAPH, settings(), CPU), None):
         monkeypatch.setattr(memory, "available_memory", lambda available=available: available)
         require_memory(GRAPH, settings(), CPU)
 
 
 def test_the_refusal_names_both_numbers_and_a_batch_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    needed = needed_bytes(GRAPH, settings("training.batch_size=2000"))
-    available = needed_bytes(GRAPH, settings("training.batch_size=500"))
+    needed = needed_bytes(GRAPH, settings("training.batch_size=2000"), CPU)
+    available = needed_bytes(GRAPH, settings("training.batch_size=500"), CPU)
     said = refusal(available, monkeypatch, "training.batch_size=2000")
     assert f"needs about {needed / 1e9:.1f} GB and {available / 1e9:.1f} GB of memory are free" in said
     assert "--set training.batch_size=500 would fit (--any-memory starts all the same)" in said
@@ -40,12 +40,12 @@ def test_the_refusal_names_both_numbers_and_a_batch_that_fits(monkeypatch: pytes
 
 
 def test_a_batch_larger_than_the_graph_counts_as_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    available = needed_bytes(GRAPH, settings("training.batch_size=1500"))
+    available = needed_bytes(GRAPH, settings("training.batch_size=1500"), CPU)
     assert "training.batch_size=1500 would fit" in refusal(available, monkeypatch, "training.batch_size=1000000")
 
 
 def test_where_no_batch_helps_the_dimension_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    available = needed_bytes(GRAPH, settings("training.batch_size=32", "encoder.dimension=128"))
+    available = needed_bytes(GRAPH, settings("training.batch_size=32", "encoder.dimension=128"), CPU)
     said = refusal(available, monkeypatch)
     assert "--set training.batch_size=32 --set encoder.dimension=128 would fit" in said
     assert "take a machine with more memory" in refusal(1000, monkeypatch)

@@ -109,7 +109,7 @@ def test_runs_of_a_stack_stop_and_restore_as_alone() -> None:
 @pytest.mark.parametrize("kind", ["gcn", "gat"])
 @pytest.mark.parametrize(("steps", "every"), [(30, 1), (30, 4), (3, 5)])
 def test_training_ends_with_the_weights_of_the_lowest_monitored_loss(kind: str, steps: int, every: int) -> None:
-    # With three steps and a look at every fifth, what was learnt must not be thrown away.
+    # With three steps and a look at every fifth, what was learned must not be thrown away.
     encoder = (f"encoder.kind={kind}", "encoder.layers=2", "encoder.dimension=8")
     changes = (*encoder, f"training.steps={steps}", f"training.monitor_every={every}")
     one = learner(*STOPPING, *changes, "encoder.dropout=0.0", "encoder.feature_mask=0.0", seeds=[7])

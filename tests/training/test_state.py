@@ -13,7 +13,7 @@ def training(patience: int = 2) -> tuple[Stepper, TrainingState]:
     one = learner("training.learning_rate=0.05")
     stepper = Stepper(one)
     stopping = EarlyStopping(one.encoder, 3, patience) if patience else None
-    return stepper, TrainingState(one.encoder, stepper.optimiser, LossGuard(one), stopping)
+    return stepper, TrainingState(one.encoder, stepper.optimizer, LossGuard(one), stopping)
 
 
 @pytest.mark.parametrize("patience", [0, 2])

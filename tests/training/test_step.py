@@ -11,9 +11,9 @@ from torch import Tensor
 from nodewise.core import config
 from nodewise.fast.lanes import Mark, beside, mark
 from nodewise.graph.graph import Graph
-from nodewise.sampling import adaptive
+from nodewise.sampling.choose import diverse, networks
 from nodewise.sampling.descriptions import vectors
-from nodewise.sampling.neighborhood import sample_neighbours
+from nodewise.sampling.neighborhood import sample_neighbors
 from nodewise.training import step
 from nodewise.training.batches import Batches
 from nodewise.training.loop import prepare
@@ -34,7 +34,7 @@ SMALL = config.override(
         "encoder.feature_mask=0.2",
         "sampling.dpp=true",
         "sampling.class_collision.clusterings=3",
-        "loss.score=standardised",
+        "loss.score=standardized",
         "training.batch_size=20",
         "training.learning_rate=0.01",
     ],
@@ -64,7 +64,7 @@ def take(one: Learner, steps: int) -> tuple[list[Tensor], list[list[Tensor]]]:
 
 
 @pytest.mark.parametrize("evidence", EVIDENCE)
-@pytest.mark.parametrize("score", ["dot", "centred", "standardised"])
+@pytest.mark.parametrize("score", ["dot", "centered", "standardized"])
 def test_a_run_in_a_stack_equals_the_run_alone(evidence: str, score: str) -> None:
     changes = (f"sampling.class_collision.evidence={evidence}", f"loss.score={score}", "loss.positives=set")
     losses, weights = take(learner(*changes), 3)
@@ -92,16 +92,16 @@ def test_training_moves_the_weights() -> None:
     assert not any(map(torch.equal, before, after[0]))
 
 
-def test_members_are_fresh_walks_of_neighbours_when_evidence_is_the_embedding() -> None:
+def test_members_are_fresh_walks_of_neighbors_when_evidence_is_the_embedding() -> None:
     one = learner("sampling.class_collision.evidence=embedding", "loss.score=dot")
     nodes = batches_of(one).at(0)
     _, seen, _ = one.loss(nodes, 4)
-    near = sample_neighbours(one.topology, nodes, 1, 4, one.key("neighbours", 4))
+    near = sample_neighbors(one.topology, nodes, 1, 4, one.key("neighbours", 4))
     assert one.consensus is None
     assert torch.equal(seen.seen, seen.key)
     assert torch.equal(seen.members[:, :, 0], seen.key)
     for place in range(4):
-        # One draw at a time: what a neighbour's embedding is does not depend on who else is embedded.
+        # One draw at a time: what a neighbor's embedding is does not depend on who else is embedded.
         expected = one.embed(near[..., place], "member", 4)
         assert torch.allclose(seen.members[:, :, 1 + place], expected, atol=1e-6)
     joined = one.topology.has_edge(nodes.unsqueeze(-1), near)
@@ -112,7 +112,7 @@ def test_members_are_descriptions_when_evidence_is_the_consensus() -> None:
     one = learner()
     nodes = batches_of(one).at(0)
     _, seen, _ = one.loss(nodes, 4)
-    near = sample_neighbours(one.topology, nodes, 1, 4, one.key("neighbours", 4))
+    near = sample_neighbors(one.topology, nodes, 1, 4, one.key("neighbours", 4))
     assert torch.equal(seen.seen.numbers, one.consensus.of(nodes).numbers)
     assert torch.equal(seen.members.numbers[:, :, 0], seen.seen.numbers)
     for place in range(4):
@@ -208,7 +208,7 @@ def test_lanes_change_nothing_whoever_is_late(
     one = learner(*changes, device="cuda")
     nodes = batches_of(one).at(0)
     with monkeypatch.context() as patch:
-        for module in (step, adaptive):
+        for module in (step, networks):
             patch.setattr(module, "mark", lambda at: None)
         loss, _, chosen = one.loss(nodes, 3)
         one.loss(nodes, 4)  # whose leftovers in memory are not what is looked for
@@ -224,7 +224,7 @@ def test_lanes_change_nothing_whoever_is_late(
             torch.cuda._sleep(10_000_000)
             yield
 
-    for module in (step, adaptive):
+    for module in (step, networks, *([diverse] if late == "the lanes" else [])):
         monkeypatch.setattr(module, *(("beside", late_lane) if late == "the lanes" else ("mark", late_mark)))
     found, _, found_chosen = one.loss(nodes, 3)
     assert torch.equal(found_chosen.negatives, chosen.negatives)

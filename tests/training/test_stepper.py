@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.training.test_step import batches_of, learner
 
-from nodewise.training.stepper import CapturedStepper, Stepper, build_stepper
+from nodewise.training.stepper import CapturedStepper, FusedAdam, Stepper, build_stepper
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])
@@ -114,3 +114,23 @@ def test_half_precision_is_close_to_single(sparse: bool) -> None:
     assert not torch.equal(exact, rough)
     assert (exact - rough).abs().max() < 0.05
     assert torch.isfinite(build_stepper(half)(nodes, 0)[0]).all()
+
+
+def test_our_adam_is_torchs_to_the_bit_and_resumes() -> None:
+    generator = torch.Generator().manual_seed(0)
+    start = [torch.randn(7, 5, generator=generator), torch.randn(3, generator=generator), torch.randn(2)]
+    ours, theirs = ([torch.nn.Parameter(each.clone()) for each in start] for _ in range(2))
+    rates = {"lr": 0.01, "weight_decay": 0.1}
+    mine, torchs = FusedAdam(ours, **rates), torch.optim.Adam(theirs, **rates, fused=True)
+    for step in range(6):
+        for one, other in zip(ours[:2], theirs[:2], strict=True):  # the third never has a gradient
+            one.grad = torch.randn(one.shape, generator=generator)
+            other.grad = one.grad.clone()
+        mine.step()
+        torchs.step()
+        assert all(torch.equal(one, other) for one, other in zip(ours, theirs, strict=True))
+        for i, moments in torchs.state_dict()["state"].items():
+            assert all(torch.equal(value, mine.state_dict()["state"][i][name]) for name, value in moments.items())
+        if step == 3:
+            kept, mine = mine.state_dict(), FusedAdam(ours, **rates)
+            mine.load_state_dict(kept)

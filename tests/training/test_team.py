@@ -35,7 +35,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "every switch": (),
     "embedding evidence": (EMBEDDING, "loss.positives=set", "sampling.class_collision.hidden=4"),
     "dot": ("loss.score=dot", EMBEDDING, "sampling.class_collision.hops=2"),
-    "centred": ("loss.score=centred", EMBEDDING),
+    "centered": ("loss.score=centered", EMBEDDING),
     "cosine": ("loss.score=cosine", "loss.positives=set"),
     "no collision removal": ("sampling.collision=false", "sampling.near_negatives=false"),
     "no dpp": ("sampling.dpp=false",),

@@ -71,7 +71,7 @@ class ConvolutionStack(Encoder):
             nn.ModuleList(settings.convolution(rows, columns) for rows, columns in pairwise(sizes)) for _ in seeds
         )
         for run, seed in zip(self.runs, seeds.tolist(), strict=True):
-            _initialise(run, seed)
+            _initialize(run, seed)
         self.to(seeds.device)
 
     def subgraphs(self, features: Features, views: Subgraphs, noise: int | Tensor | None = None) -> Tensor:
@@ -123,7 +123,7 @@ def _of_run(noise: int | Tensor | None, number: int) -> int | Tensor | None:
 
 
 @torch.no_grad()
-def _initialise(run: nn.Module, seed: int) -> None:
+def _initialize(run: nn.Module, seed: int) -> None:
     """Xavier-uniform matrices and zero biases, a function of the seed alone."""
     for name, parameter in run.named_parameters():
         if name.endswith("bias"):

@@ -13,6 +13,8 @@ from nodewise.core import rng
 from nodewise.encoders.features import Features
 
 _POWER_STEPS = 3
+MOST_ROWS = 1 << 16
+"""Of features that directions are found from; of more nodes, a random part."""
 
 
 @torch.no_grad()
@@ -29,6 +31,13 @@ def leading_directions(
         centered: subtract the mean of the rows first.
     """
     rows, width = features.shape
+    if rows > MOST_ROWS:
+        part = features.sample(MOST_ROWS)
+        directions, _ = leading_directions(part, count, spare=spare, columns=columns, centered=centered)
+        projected = features.product(directions)
+        if columns is not None:
+            projected /= features.row_norms(columns.to(torch.float32)).clamp(min=1e-12).unsqueeze(-1)
+        return directions, projected - projected.mean(0) if centered else projected
     mask = torch.ones(width, device=features.device) if columns is None else columns.to(torch.float32)
     lengths = torch.ones(rows, 1, device=features.device)
     if columns is not None:
@@ -64,7 +73,7 @@ def _orthonormal(columns: Tensor) -> Tensor:
 def _principal(columns: Tensor) -> tuple[Tensor, Tensor]:
     """Return the eigenvalues of C^T C, largest first, and its eigenvectors (k, r), without those that are nearly zero.
 
-    By the Gram matrix and on the host: it is small, and a GPU is slow at factorising small matrices.
+    By the Gram matrix and on the host: it is small, and a GPU is slow at factorizing small matrices.
     """
     wide = columns.double()
     values, turned = torch.linalg.eigh((wide.T @ wide).cpu())

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nodewise.core.config import MOST_DIMENSIONS, MOST_LAYERS, Part, check_ranges
+from nodewise.core.config import MOST_DIMENSIONS, MOST_LAYERS, check_ranges
 from nodewise.core.errors import InputError
+from nodewise.core.parts import Part
 from nodewise.core.registry import Registry
 from nodewise.encoders.features import Features
 from nodewise.views.subgraphs import Subgraphs, induced_subgraphs
@@ -23,6 +24,9 @@ class Encoder(nn.Module, ABC):
 
     static = False
     """Whether the shapes of a step never depend on values, so that a GPU can replay it."""
+
+    directions = False
+    """Whether it sees the directions of edges, where they have any."""
 
     def start(self, features: Features, topology: Topology, seeds: Tensor) -> None:
         """Set the weights that training begins with, where they depend on the graph; called once, before training."""
@@ -65,6 +69,10 @@ class Encoder(nn.Module, ABC):
         With passes a graph is embedded some rows at a time, from the disk, or for a few nodes only.
         """
         return None
+
+    def face_passes(self, run: int) -> list[Pass] | None:
+        """Return the same where edges have directions, so that what is mixed are halves of the coordinates."""
+        return self.passes(run)
 
 
 class Pass(NamedTuple):

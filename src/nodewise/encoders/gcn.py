@@ -27,7 +27,7 @@ from nodewise.encoders.encoder import (
 )
 from nodewise.encoders.features import Features
 from nodewise.views.subgraphs import Subgraphs
-from nodewise.views.topology import Topology
+from nodewise.views.topology import Topology, mixed
 
 
 def xavier(seeds: Tensor, purpose: str, rows: int, columns: int) -> Tensor:
@@ -39,9 +39,9 @@ def xavier(seeds: Tensor, purpose: str, rows: int, columns: int) -> Tensor:
 
 def smooth(adjacency: Tensor, embeddings: Tensor, steps: int, teleport: float | Tensor) -> Tensor:
     """Return Z_T of Z_t = (1 - a) A Z_{t-1} + a Z_0 with Z_0 the embeddings (Klicpera et al. 2019)."""
-    smoothed = embeddings
+    smoothed, kept = embeddings, teleport * embeddings
     for _ in range(steps):
-        smoothed = (1 - teleport) * (adjacency @ smoothed) + teleport * embeddings
+        smoothed = mixed(adjacency, smoothed).mul_(1 - teleport).add_(kept)  # in place: matrices may be large
     return smoothed
 
 
@@ -70,6 +70,7 @@ class GCN(Encoder):
     """S graph convolutional networks side by side."""
 
     static = True
+    directions = True
 
     def __init__(self, num_features: int, settings: GCNSettings, seeds: Tensor) -> None:
         super().__init__()
@@ -85,15 +86,15 @@ class GCN(Encoder):
 
         `noise` names the draw of dropout and feature masks (a key, (S, 1) when stacked); None turns both off.
         """
-        chosen, adjacency = self.settings, views.adjacency
+        chosen, adjacency = self.settings, views.mixing
         hidden = features.rows_times(views.nodes, self._first_weight(noise))
         for layer in range(1, chosen.layers):
-            hidden = torch.relu(adjacency @ hidden)
+            hidden = torch.relu(mixed(adjacency, hidden))
             hidden = self._dropout(hidden, views.nodes, noise, layer)
             if layer < chosen.layers - 1:
                 hidden = hidden @ self.weights[layer].unsqueeze(1)
         last = self.weights[-1] if chosen.layers > 1 else None
-        if chosen.readout in LINEAR and not chosen.final_activation:
+        if chosen.readout in LINEAR and not chosen.final_activation and views.faces is None:
             row = linear_row(chosen.readout, views.mask).unsqueeze(-2)
             # A is symmetric, so smoothing the row from the right equals smoothing the embeddings.
             row = smooth(adjacency, row.transpose(-1, -2), chosen.propagation, chosen.teleport).transpose(-1, -2)
@@ -101,7 +102,7 @@ class GCN(Encoder):
             return pooled if last is None else pooled @ last
         if last is not None:
             hidden = hidden @ last.unsqueeze(1)
-        hidden = adjacency @ hidden
+        hidden = mixed(adjacency, hidden)
         if chosen.final_activation:
             hidden = torch.relu(hidden)
         hidden = smooth(adjacency, hidden, chosen.propagation, chosen.teleport)
@@ -122,14 +123,14 @@ class GCN(Encoder):
     @torch.no_grad()
     def graph(self, features: Features, topology: Topology) -> Tensor:
         """Embed every node of a graph, H = G(X, A): (S, N, d), layer by layer."""
-        chosen, adjacency = self.settings, topology.normalised_adjacency()
+        chosen, adjacency = self.settings, topology.mixing()
         runs = []
         for run in range(len(self.weights[0])):
             hidden = features.times(self.weights[0][run])
             for layer in range(chosen.layers):
                 if layer:
                     hidden = hidden @ self.weights[layer][run]
-                hidden = adjacency @ hidden
+                hidden = mixed(adjacency, hidden)
                 if layer < chosen.layers - 1 or chosen.final_activation:
                     hidden = torch.relu(hidden)
             runs.append(smooth(adjacency, hidden, chosen.propagation, chosen.teleport))

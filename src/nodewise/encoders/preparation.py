@@ -1,4 +1,4 @@
-"""Features made comparable before anything is learnt from them: x <- (x - shift) * scale, then rows of length one.
+"""Features made comparable before anything is learned from them: x <- (x - shift) * scale, then rows of length one.
 
 Raw counts weigh the most frequent words most, and columns of unlike units the one with the largest numbers. Which
 preparation suits is decided from the features alone:
@@ -6,7 +6,8 @@ preparation suits is decided from the features alone:
 - sparse and not negative, as words or tags are: idf_c^p with idf_c = ln((1 + N) / (1 + n_c)) + 1 and n_c the nodes
   that have c (`tfidf`). The strength p = 1/2 is between counts as they are and all of idf: on citation graphs words
   lose by idf, tags of friends gain by it;
-- structural features, which are made comparable where they are computed: as they are (`none`);
+- structural features and those of tables of unlike columns, which are made comparable where they are computed: as they
+  are (`none`);
 - other numbers: every column to mean 0 and standard deviation 1 (`standard`).
 
 What was decided and fitted is kept with a run and applied to new nodes.
@@ -27,6 +28,7 @@ from torch import Tensor
 from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
 from nodewise.graph.graph import Graph
+from nodewise.graph.statistics import scale_warning
 
 Scaling = Literal["tfidf", "standard", "none"]
 _ROWS = 1 << 18
@@ -135,9 +137,17 @@ class Preparation:
         return cls(cast(Scaling, scaling), scale.numpy(), shifted, facts.get("unit_rows") == "true")
 
 
+def units_warning(graph: Graph, settings: object) -> str | None:
+    """Return the warning that some columns drown the others, where a method's settings leave features as they are."""
+    prepared = getattr(settings, "features", None)
+    if isinstance(prepared, FeatureSettings) and prepared.scaling != "none":
+        return None
+    return scale_warning(graph)
+
+
 def suited(graph: Graph) -> Scaling:
     """Return the preparation that suits the features of a graph."""
-    if graph.structural:
+    if graph.structural or (graph.table is not None and graph.table.comparable):
         return "none"
     features: Any = graph.features
     sparse = not isinstance(features, np.ndarray)

@@ -20,6 +20,7 @@ Differs from the paper: the encoder has no second layer and no activation, and e
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -28,17 +29,14 @@ from torch.nn.functional import normalize
 from nodewise.core import rng
 from nodewise.core.config import check_ranges
 from nodewise.core.errors import InputError
-from nodewise.encoders.directions import leading_directions
+from nodewise.encoders.directions import MOST_ROWS, leading_directions
 from nodewise.encoders.encoder import Encoder, EncoderSettings, Pass, encoder, smoothing_passes
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.encoders.teleport import USUAL, choose_teleport
 from nodewise.views.subgraphs import Subgraphs
-from nodewise.views.topology import Topology
+from nodewise.views.topology import Topology, faces_of
 from nodewise.views.walks import ViewSettings, random_walks
-
-_MOST_ROWS = 1 << 16
-"""Of features that singular vectors are computed from; of more nodes, a random part."""
 
 
 @encoder("smoothing")
@@ -86,6 +84,7 @@ class Smoothing(Encoder):
     """
 
     static = True
+    directions = True
 
     def __init__(self, num_features: int, settings: SmoothingSettings, seeds: Tensor) -> None:
         super().__init__()
@@ -108,18 +107,23 @@ class Smoothing(Encoder):
 
     @torch.no_grad()
     def start(self, features: Features, topology: Topology, seeds: Tensor) -> None:
-        """Choose the teleport, and turn the leading singular vectors of the features into the weights of every run."""
+        """Choose the teleport, and turn the leading singular vectors of the features into the weights of every run.
+
+        Where edges have directions, each half of the coordinates begins with its own rotation: what a node points to
+        and what points to it are told apart before anything is learned.
+        """
+        sizes = self._face_sizes() if topology.faces is not None else self.settings.sizes
         if self.settings.teleports is None:
             self.teleports = (choose_teleport(features, topology).teleport,)
         if self.settings.start == "random":
             return
         columns = features.shape[1]
-        directions, _ = leading_directions(features.sample(_MOST_ROWS), max(self.settings.sizes))  # (F, k)
+        directions, _ = leading_directions(features.sample(MOST_ROWS), max(sizes))  # (F, k)
         if not directions.shape[1]:
             raise InputError("all features are zero once prepared; leave them out, or set features.scaling=none")
         for run, seed in enumerate(seeds.tolist()):
             blocks = []
-            for number, size in enumerate(self.settings.sizes):
+            for number, size in enumerate(sizes):
                 count = min(size, directions.shape[1])
                 turned = _rotation(rng.fold(rng.key(seed, "encoder.rotation"), number), count, size, seeds.device)
                 blocks.append(math.sqrt(columns) * directions[:, :count] @ turned)
@@ -135,25 +139,60 @@ class Smoothing(Encoder):
         noise: Tensor | None = None,
     ) -> Tensor:
         """Embed a walk from every start (S, B), restarting by each block's teleport: (S, B, d)."""
-        parts, weight = [], self._masked(noise)
-        for number, block in enumerate(torch.split(weight, self.settings.sizes, dim=-1)):
+        if topology.faces is not None:
+            return self._views_of_faces(features, topology.faces, starts, chosen, key, noise)
+        parts, kept = [], self._kept(noise)
+        for number, block in enumerate(self._blocks(self.weight)):
             restart = self.teleports[number]
             if restart == 1:
                 walks = starts.unsqueeze(-1)
             else:
                 name = rng.fold(key, number) if number else key
                 walks = random_walks(topology, starts, chosen.length, name, restart=restart, lazy=chosen.lazy)
-            parts.append(features.rows_times(walks, block).mean(-2))
-        return self.finish(torch.cat(parts, dim=-1))
+            parts.append(features.mean_rows_times(walks, block, kept))
+        return self.finish(parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1))
+
+    def _views_of_faces(
+        self,
+        features: Features,
+        faces: Topology,
+        starts: Tensor,
+        chosen: ViewSettings,
+        key: Tensor,
+        noise: Tensor | None,
+    ) -> Tensor:
+        """Embed a walk over the faces from both faces of every start; each face is seen by its half of W."""
+        self._face_sizes()
+        walks = random_walks(
+            faces, faces_of(starts), chosen.length, key, restart=self.teleports[0], lazy=chosen.lazy
+        )  # (S, 2B, k + 1)
+        rows = features.rows_times(walks // 2, self._masked(noise))
+        out, back = rows.chunk(2, dim=-1)
+        means = torch.where((walks % 2 == 0).unsqueeze(-1), out, back).mean(-2)
+        return self.finish(means.reshape(*starts.shape, -1))
+
+    def _face_sizes(self) -> list[int]:
+        sizes = self.settings.sizes
+        if len(sizes) > 1:
+            raise InputError(
+                f"encoder.teleports has {len(sizes)} numbers; where edges have directions there is room for one",
+                code="bad-setting",
+            )
+        if sizes[0] % 2:
+            raise InputError(
+                f"encoder.dimension is {sizes[0]}; where edges have directions it must be even", code="bad-setting"
+            )
+        return [sizes[0] // 2] * 2
 
     def subgraphs(self, features: Features, views: Subgraphs, noise: int | Tensor | None = None) -> Tensor:
         """Embed subgraphs: the smoothing of their first node within each."""
+        if views.faces is not None:
+            rows = features.rows_times(views.nodes, self._masked(noise))
+            return self.finish(smooth(views.faces, rows, self.settings.propagation, self.teleports[0])[..., 0, :])
         parts = []
         first = torch.zeros(*views.mask.shape, 1, device=views.mask.device)
         first[..., 0, :] = 1.0
-        for teleport, block in zip(
-            self.teleports, torch.split(self._masked(noise), self.settings.sizes, dim=-1), strict=True
-        ):
+        for teleport, block in zip(self.teleports, self._blocks(self._masked(noise)), strict=True):
             row = smooth(views.adjacency, first, self.settings.propagation, teleport).transpose(-1, -2)
             parts.append((row @ features.rows_times(views.nodes, block)).squeeze(-2))
         return self.finish(torch.cat(parts, dim=-1))
@@ -172,12 +211,21 @@ class Smoothing(Encoder):
 
     def passes(self, run: int) -> list[Pass]:
         """Return the product and the smoothing of one run as passes over all nodes."""
+        weight, steps = self.weight.detach()[run], self.settings.propagation
+        if len(self.teleports) > 1 or 2 * weight.shape[0] > weight.shape[1]:
+            return self.face_passes(run)
+        # PPR_a(X W) = PPR_a(X) W, and few features are smoothed in less time than many coordinates.
+        plain = torch.eye(weight.shape[0], device=weight.device)
+        return [Pass(plain), *smoothing_passes(steps, self.teleports[0]), Pass(weight)]
+
+    def face_passes(self, run: int) -> list[Pass]:
+        """Return the product before the smoothing."""
         return [Pass(self.weight.detach()[run]), *smoothing_passes(self.settings.propagation, self._teleport())]
 
     @torch.no_grad()
     def graph(self, features: Features, topology: Topology) -> Tensor:
         """Embed every node of a graph: (S, N, d)."""
-        adjacency, teleport = topology.normalised_adjacency(), self._teleport()
+        adjacency, teleport = topology.mixing(), self._teleport()
         return torch.stack(
             [
                 smooth(adjacency, features.times(weight), self.settings.propagation, teleport)
@@ -190,14 +238,21 @@ class Smoothing(Encoder):
         sizes = torch.tensor(self.settings.sizes, device=self.weight.device)
         return torch.tensor(self.teleports, device=self.weight.device).repeat_interleave(sizes)
 
-    def _masked(self, noise: int | Tensor | None) -> Tensor:
-        # Hiding column c of X is hiding row c of W, so one mask serves every node of the view.
-        weight: Tensor = self.weight
+    def _blocks(self, weight: Tensor) -> Sequence[Tensor]:
+        sizes = self.settings.sizes
+        return [weight] if len(sizes) == 1 else torch.split(weight, sizes, dim=-1)
+
+    def _kept(self, noise: int | Tensor | None) -> Tensor | None:
+        """Return which features a view sees (S, F): one mask serves every node of the view."""
         if noise is None or not self.settings.feature_mask:
-            return weight
-        columns = torch.arange(weight.shape[1], device=weight.device)
-        kept = rng.uniform(rng.fold(noise, 0), columns) >= self.settings.feature_mask
-        return weight * kept.unsqueeze(-1)
+            return None
+        columns = torch.arange(self.weight.shape[1], device=self.weight.device)
+        return rng.uniform(rng.fold(noise, 0), columns) >= self.settings.feature_mask
+
+    def _masked(self, noise: int | Tensor | None) -> Tensor:
+        # Hiding column c of X is hiding row c of W.
+        kept, weight = self._kept(noise), self.weight
+        return weight if kept is None else weight * kept.unsqueeze(-1)
 
 
 def _rotation(key: Tensor, rows: int, columns: int, device: torch.device) -> Tensor:

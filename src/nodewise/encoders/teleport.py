@@ -12,6 +12,10 @@ The score says when edges mislead; it is too flat, and too fond of a node's own 
 that all do well. So a = 0.2, which does well wherever neighbors help, is kept unless another one is clearly better, and
 where columns say next to nothing of each other at any teleport.
 
+Columns of a user's table are hidden whole, for a country that is not one is likely another, and whoever sees that needs
+no neighbors. Which values are missing is no topic either: products lack what customers have, and know it by themselves.
+So it is not among the targets, and what follows from it is taken out of them.
+
 Singular directions are computed from a part of the nodes of a large graph, and fewer of them.
 """
 
@@ -24,10 +28,10 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from nodewise.core import rng
+from nodewise.core.progress import current
 from nodewise.encoders.directions import leading_directions
 from nodewise.encoders.features import Features
-from nodewise.encoders.gcn import smooth
-from nodewise.views.topology import Topology
+from nodewise.views.topology import Topology, mixed
 
 USUAL = 0.2
 CLEARLY = 0.95
@@ -59,7 +63,8 @@ class Choice:
             return f"features predict nothing of each other (R² at most {best:.3f})"
         if self.teleport == USUAL:
             return f"{said}, no teleport clearly better ({best:.3f})"
-        return f"{said}, clearly less than {best:.3f} at {self.teleport:g}"
+        end = ", so vectors are of a node's own features" if self.teleport == 1 else ""
+        return f"{said}, clearly less than {best:.3f} at {self.teleport:g}{end}"
 
 
 @torch.no_grad()
@@ -68,22 +73,50 @@ def choose_teleport(features: Features, topology: Topology) -> Choice:
     rows, columns = features.shape
     if columns < _FEWEST_COLUMNS or rows < _FEWEST_NODES:
         return Choice(USUAL, {})
-    adjacency, scores = topology.normalised_adjacency(), dict.fromkeys(GRID, 0.0)
-    for number in range(_HALVINGS):
-        key = rng.key(0, "teleport", number)
-        half = rng.uniform(rng.fold(key, 0), torch.arange(columns, device=features.device)) < 0.5
-        _, known = leading_directions(features, min(_DIRECTIONS, _MOST_ENTRIES // rows), columns=half)
-        _, hidden = leading_directions(features, _TOPICS, spare=2 * _TOPICS, columns=~half, centered=True)
-        if not known.shape[1] or not hidden.shape[1]:  # one half has nothing but zeros
-            return Choice(USUAL, {})
-        hidden = hidden / hidden.std(0).clamp(min=1e-12)
-        fitted = rng.uniform(rng.fold(key, 1), torch.arange(rows, device=features.device)) < 0.5
-        for teleport in GRID:
-            seen = known if teleport == 1 else smooth(adjacency, known, _STEPS, teleport)
-            scores[teleport] += _explained(normalize(seen, dim=-1), hidden, fitted) / _HALVINGS
+    adjacency, scores = topology.mixing(), dict.fromkeys(GRID, 0.0)
+    sides = 1 if topology.faces is None else 2
+    given = torch.arange(columns) if features.origins is None else torch.from_numpy(features.origins)
+    origins, missing = given.to(features.device), None
+    if (origins < 0).any():
+        _, flags = leading_directions(features, _TOPICS, columns=origins < 0, centered=True)
+        missing = torch.linalg.qr(flags)[0]  # (N, k), orthonormal
+    halvings = 0
+    with current().stage("choice of the teleport", _HALVINGS) as bar:
+        for number in range(_HALVINGS):
+            key = rng.key(0, "teleport", number)
+            half = rng.uniform(rng.fold(key, 0), origins.clamp(min=0)) < 0.5
+            target = ~half & (origins >= 0)
+            _, known = leading_directions(features, min(_DIRECTIONS, _MOST_ENTRIES // rows), columns=half)
+            _, hidden = leading_directions(features, _TOPICS, spare=2 * _TOPICS, columns=target, centered=True)
+            bar.advance()
+            if not known.shape[1] or not hidden.shape[1]:  # one half has nothing but zeros, or no column at all
+                continue
+            halvings += 1
+            hidden = hidden / hidden.std(0).clamp(min=1e-12)
+            if missing is not None:
+                hidden = hidden - missing @ (missing.T @ hidden)
+            fitted = rng.uniform(rng.fold(key, 1), torch.arange(rows, device=features.device)) < 0.5
+            for teleport, seen in _smoothed(adjacency, known.repeat(1, sides)).items():
+                scores[teleport] += _explained(normalize(seen, dim=-1), hidden, fitted)
+    if not halvings:
+        return Choice(USUAL, {})
+    scores = {teleport: score / halvings for teleport, score in scores.items()}
     best = max(scores, key=lambda teleport: scores[teleport])
     kept = scores[best] < NOTHING or scores[USUAL] >= CLEARLY * scores[best]
     return Choice(USUAL if kept else best, scores)
+
+
+def _smoothed(adjacency: Tensor, rows: Tensor) -> dict[float, Tensor]:
+    """Return PPR_a of rows (N, c) for every a of the grid, from one series of powers.
+
+    Z_T = a Σ_{t<T} (1 - a)^t S^t Z_0 + (1 - a)^T S^T Z_0.
+    """
+    found, power = {teleport: teleport * rows for teleport in GRID}, rows
+    for step in range(1, _STEPS + 1):
+        power = mixed(adjacency, power)
+        for teleport, total in found.items():
+            total.add_(power, alpha=(1 - teleport) ** step * (teleport if step < _STEPS else 1))
+    return found
 
 
 def _explained(seen: Tensor, wanted: Tensor, fitted: Tensor) -> float:

@@ -4,7 +4,7 @@ The fast twin of `discriminators.log_ratio` on `Descriptions.dense()`: the same 
 needs neither the descriptions nor the mixed-up members as vectors, on a GPU only indicators of the clusters in use:
 
 - A logit is a sum of R weights (`cluster_sums`).
-- Inputs z_j are centred and scaled there: F(z) = w . (z - m) / s + b, with m the mean of the candidates. Here m is
+- Inputs z_j are centered and scaled there: F(z) = w . (z - m) / s + b, with m the mean of the candidates. Here m is
   subtracted from sums, and s² = mean |z - m|² = (1/R) sum_c f_c (1 - f_c), with f_c the share of candidates in c.
 - R weights are added in any case, so a bias is a number that all weights have in common: b / R.
 - F is affine, so the logit of a mixed-up member is that mixture of its two members' logits, and its error is divided
@@ -101,7 +101,7 @@ def _fit(
 ) -> Tensor:
     """Fit networks from weights (S, C, 2, B) and return the log ratio (S, B, M).
 
-    The table holds weights over s sqrt(R), with the bias and the centre in it: a logit is a sum over the table. The
+    The table holds weights over s sqrt(R), with the bias and the center in it: a logit is a sum over the table. The
     mean logit of the candidates is then the bias, which is how the table is brought to it after each step.
     """
     near = classes[0].mT.contiguous().unsqueeze(2)

@@ -61,6 +61,18 @@ class Descriptions:
         )
 
 
+@dataclass(frozen=True)
+class Points:
+    """Nodes described by vectors (S, N, r)."""
+
+    places: Tensor
+
+    def of(self, nodes: Tensor) -> Tensor:
+        """Return the vectors of some nodes (S, ...)."""
+        runs = torch.arange(len(nodes), device=nodes.device).view(-1, *[1] * (nodes.dim() - 1))
+        return self.places[runs, nodes]
+
+
 def vectors(evidence: Tensor | Descriptions) -> Tensor:
     """Return evidence of either kind as vectors (S, ..., r)."""
     return evidence.dense() if isinstance(evidence, Descriptions) else evidence

@@ -1,6 +1,6 @@
 """The networks F_i+ and F_i- of every node of a batch, trained at once (Section 4.2).
 
-Each query i has two independent, separately initialised classifiers of candidates. F_i+ takes S_i+ as class 1 and
+Each query i has two independent, separately initialized classifiers of candidates. F_i+ takes S_i+ as class 1 and
 S_i- as class 0; F_i- the reverse. All B of a kind see the same candidates Z (M x r), so their first layers are
 one product (B h x r)(r x M) and their losses one masked (B x M) matrix: no loop over nodes.
 
@@ -10,7 +10,7 @@ Both classes weigh the same in the loss, whatever their sizes: with a handful of
 negatives an unbalanced F+ answers "negative" everywhere.
 
 Differs from the paper: sizes and training of F are not given there. Here F is linear or has one hidden layer,
-is fitted anew in each batch by a few steps of gradient descent, and inputs are centred and scaled to unit mean
+is fitted anew in each batch by a few steps of gradient descent, and inputs are centered and scaled to unit mean
 square norm, so that one learning rate suits every input. Linear networks that see clusters have a fast twin,
 `cluster_networks`.
 """
@@ -41,7 +41,7 @@ def log_ratio(
 
     Args:
         candidates: Z, (S, M, r).
-        members: members of S_i+ that need not be candidates (the own view, neighbours, mixups), (S, B, P, r).
+        members: members of S_i+ that need not be candidates (the own view, neighbors, mixups), (S, B, P, r).
         near: bool (S, B, M), candidates that belong to S_i+; the others are S_i-.
         nodes: int64 (S, B), the queries' nodes, which name the initial weights.
         key: the draw's name, int or (S, 1).
@@ -52,10 +52,10 @@ def log_ratio(
     Returns:
         (S, B, M).
     """
-    centre = candidates.mean(-2, keepdim=True)
-    scale = (candidates - centre).square().sum(-1).mean(-1).clamp(min=1e-12).rsqrt().view(-1, 1, 1)
-    candidates = (candidates - centre) * scale
-    members = (members - centre.unsqueeze(-3)) * scale.unsqueeze(-1)
+    center = candidates.mean(-2, keepdim=True)
+    scale = (candidates - center).square().sum(-1).mean(-1).clamp(min=1e-12).rsqrt().view(-1, 1, 1)
+    candidates = (candidates - center) * scale
+    members = (members - center.unsqueeze(-3)) * scale.unsqueeze(-1)
     balance = class_balance(near, members.shape[-2])
     if not hidden:
         networks = [_initial(nodes, candidates.shape[-1], 0, rng.fold(key, int(sign > 0))) for sign in (1.0, -1.0)]

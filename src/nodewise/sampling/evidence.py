@@ -2,7 +2,7 @@
 
 Discriminators that look at the embeddings they help to train confirm themselves. Here they look instead at the
 agreement of R clusterings, each of another perturbed copy of the graph: a random half of the features, 70% of
-the edges, tf-idf weights, a truncated singular value decomposition, personalised-PageRank smoothing, and
+the edges, tf-idf weights, a truncated singular value decomposition, personalized-PageRank smoothing, and
 k-means with a random number of clusters. A node is described by the clusters it fell into, z_i = the R indicator
 vectors side by side over sqrt(R) (`descriptions`), so that z_i . z_j is the share of clusterings that put i and j
 together.
@@ -22,9 +22,12 @@ from torch import Tensor
 
 from nodewise.core import rng
 from nodewise.core.config import check_ranges
+from nodewise.core.progress import current
+from nodewise.encoders.directions import MOST_ROWS, leading_directions
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
-from nodewise.sampling.descriptions import Descriptions
+from nodewise.sampling.descriptions import Descriptions, Points, vectors
+from nodewise.sampling.kmeans import kmeans
 from nodewise.views.topology import Topology
 
 _COMPONENTS = 64
@@ -45,6 +48,7 @@ class EvidenceSettings:
         hops: K of N_K, the neighborhood that begins S_i+.
         neighbors: members of N_K drawn for each query beside those that happen to be in its batch.
         clusterings: number of clusterings behind `consensus`.
+        directions: number of singular directions behind `directions`.
     """
 
     renamed: ClassVar[dict[str, str]] = {"neighbours": "neighbors"}
@@ -52,9 +56,34 @@ class EvidenceSettings:
     hops: int = 1
     neighbors: int = 4
     clusterings: int = 20
+    directions: int = 8
 
     def __post_init__(self) -> None:
-        check_ranges(self, hops=(1, 16), neighbors=(1, 1000), clusterings=(1, 1000))
+        check_ranges(self, hops=(1, 16), neighbors=(1, 1000), clusterings=(1, 1000), directions=(1, 1000))
+
+
+def directions(features: Features, topology: Topology, seeds: Tensor, count: int) -> Points:
+    """Describe all nodes by unit vectors: their centered features on the leading directions, smoothed, for each seed.
+
+    A rival of the consensus that costs next to nothing: z_i . z_j is a cosine in a space of `count` dimensions.
+    """
+    smoothed = smooth(
+        topology.normalized_adjacency(),
+        leading_directions(features, count, centered=True)[1],
+        _SMOOTHING_STEPS,
+        _TELEPORT,
+    )
+    return Points(torch.nn.functional.normalize(smoothed, dim=-1).expand(len(seeds), -1, -1))
+
+
+def resemblance(seen: Tensor | Descriptions | None, members: Tensor | Descriptions | None) -> Tensor:
+    """Return how much each candidate (S, M) resembles each query, the first of its members (S, B, P): in [0, 1]."""
+    if seen is None or members is None:
+        raise ValueError("resemblance needs Candidates.seen and .members")
+    mine, theirs = (
+        torch.nn.functional.normalize(each, dim=-1) for each in (vectors(members)[..., 0, :], vectors(seen))
+    )
+    return (mine @ theirs.mT).clamp(0, 1)
 
 
 def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings: int) -> Descriptions:
@@ -62,9 +91,13 @@ def consensus(features: Features, topology: Topology, seeds: Tensor, clusterings
     at_once = _copies_at_once(features, topology) if topology.device.type == "cuda" else 1
     numbers = torch.arange(clusterings, device=topology.device)
     stacks = []
-    for seed in seeds:
-        keys = rng.fold(rng.key(seed, "evidence"), numbers)
-        stacks.append(torch.cat([_cluster(features, topology, some) for some in torch.split(keys, at_once)]).T)
+    with current().stage("evidence", clusterings * len(seeds)) as bar:
+        for seed in seeds:
+            found = []
+            for keys in torch.split(rng.fold(rng.key(seed, "evidence"), numbers), at_once):
+                found.append(_cluster(features, topology, keys))
+                bar.advance(len(keys))
+            stacks.append(torch.cat(found).T)
     return Descriptions.numbered(torch.stack(stacks) + numbers * _CLUSTERS[1], clusterings * _CLUSTERS[1])
 
 
@@ -89,29 +122,33 @@ def _cluster(features: Features, topology: Topology, keys: Tensor) -> Tensor:
 def _principal(features: Features, keys: Tensor) -> Tensor:
     """Project tf-idf rows, half of the columns hidden, on their leading left singular vectors: U Σ (G, N, k).
 
-    Randomised (Halko, Martinsson & Tropp 2011), two power iterations.
+    Randomised (Halko, Martinsson & Tropp 2011), two power iterations; of a large graph, those of a part of the nodes.
     """
-    rows, columns = features.shape
+    part, columns = features.sample(MOST_ROWS), features.shape[1]
     device, copies = features.device, len(keys)
     kept = rng.uniform(rng.fold(keys, 0).unsqueeze(-1), torch.arange(columns, device=device)) < _KEPT_FEATURES
     scale = features.inverse_document_frequency() * kept  # (G, F)
-    lengths = features.row_norms(scale.T).T.clamp(min=1e-12).unsqueeze(-1)
-    scale = scale.unsqueeze(-1)
-    size = min(_COMPONENTS, rows, columns)
+    lengths = _lengths(part, scale)
+    size = min(_COMPONENTS, part.shape[0], max(1, int(kept.sum(-1).max())))
 
-    def product(basis: Tensor) -> Tensor:
-        flat = features.product((scale * basis).permute(1, 0, 2).reshape(columns, -1))
-        return flat.view(rows, copies, size).permute(1, 0, 2) / lengths
+    def product(features: Features, lengths: Tensor, basis: Tensor) -> Tensor:
+        flat = features.product((scale.unsqueeze(-1) * basis).permute(1, 0, 2).reshape(columns, -1))
+        return flat.view(features.shape[0], copies, size).permute(1, 0, 2) / lengths
 
     def transposed(left: Tensor) -> Tensor:
-        flat = features.transposed_product((left / lengths).permute(1, 0, 2).reshape(rows, -1))
-        return flat.view(columns, copies, size).permute(1, 0, 2) * scale
+        flat = part.transposed_product((left / lengths).permute(1, 0, 2).reshape(part.shape[0], -1))
+        return flat.view(columns, copies, size).permute(1, 0, 2) * scale.unsqueeze(-1)
 
     index = torch.arange(columns * size, device=device)
     basis = (rng.uniform(rng.fold(keys, 1).unsqueeze(-1), index) - 0.5).view(copies, columns, size)
     for _ in range(3):
-        basis = _orthonormal(transposed(_orthonormal(product(basis))))
-    return product(basis)
+        basis = _orthonormal(transposed(_orthonormal(product(part, lengths, basis))))
+    return product(features, lengths if part is features else _lengths(features, scale), basis)
+
+
+def _lengths(features: Features, scale: Tensor) -> Tensor:
+    """Return the lengths (G, N, 1) of rows whose columns are scaled by (G, F)."""
+    return features.row_norms(scale.T).T.clamp(min=1e-12).unsqueeze(-1)
 
 
 def _orthonormal(vectors: Tensor) -> Tensor:
@@ -129,36 +166,13 @@ def _orthonormal(vectors: Tensor) -> Tensor:
 
 
 def _thinned(topology: Topology, keys: Tensor) -> Tensor:
-    """Return the normalised adjacency of copies side by side (G N, G N), each of which keeps 70% of the edges."""
+    """Return the normalized adjacency of copies side by side (G N, G N), each of which keeps 70% of the edges."""
     nodes = torch.arange(topology.num_nodes, device=topology.device)
     rows = torch.repeat_interleave(nodes, topology.degrees)
     low, high = torch.minimum(rows, topology.indices), torch.maximum(rows, topology.indices)
     kept = rng.uniform(keys.unsqueeze(-1), low * topology.num_nodes + high) < _KEPT_EDGES
     first = torch.arange(len(keys), device=topology.device).mul(topology.num_nodes).unsqueeze(-1)
-    union = Topology.from_rows((first + rows)[kept], (first + topology.indices)[kept], len(keys) * topology.num_nodes)
-    return union.normalised_adjacency()
-
-
-def kmeans(points: Tensor, clusters: Tensor, steps: int, keys: Tensor) -> Tensor:
-    """Return the clusters (G, N) of points (G, N, k) after `steps` of Lloyd's algorithm from distinct random points.
-
-    Set g is divided into `clusters`[g] parts; `keys` (G,) name the draws of their first centres.
-    """
-    copies, count = points.shape[:2]
-    places = torch.arange(int(clusters.max()), device=points.device)
-    spare = (places >= clusters.unsqueeze(-1)).unsqueeze(-2)
-    drawn = rng.bits(keys.unsqueeze(-1), torch.arange(count, device=points.device))
-    order = torch.argsort(drawn, stable=True)[:, : len(places)]
-    centres = points.gather(1, order.unsqueeze(-1).expand(-1, -1, points.shape[-1]))
-
-    def nearest() -> Tensor:
-        scores = torch.baddbmm(centres.square().sum(-1).unsqueeze(-2) / -2, points, centres.mT)
-        return scores.masked_fill_(spare, -torch.inf).argmax(-1)
-
-    members = points.new_empty(copies, count, len(places))
-    for _ in range(steps):
-        members.zero_().scatter_(-1, nearest().unsqueeze(-1), 1.0)
-        sizes = members.sum(1).unsqueeze(-1)
-        # A cluster that lost all its points stays where it is.
-        centres = torch.where(sizes > 0, members.mT @ points / sizes.clamp(min=1), centres)
-    return nearest()
+    weights = None if topology.weights is None else topology.weights.expand(kept.shape)[kept]
+    size = len(keys) * topology.num_nodes
+    union = Topology.from_rows((first + rows)[kept], (first + topology.indices)[kept], size, weights)
+    return union.normalized_adjacency()

@@ -1,6 +1,6 @@
-"""The K-hop neighbourhood N_K(i) = {j : d(i, j) <= K} (Section 3.2): the first members of S_i+.
+"""The K-hop neighborhood N_K(i) = {j : d(i, j) <= K} (Section 3.2): the first members of S_i+.
 
-A random batch holds few of a node's neighbours (almost none on a large graph), so two things are needed: which
+A random batch holds few of a node's neighbors (almost none on a large graph), so two things are needed: which
 candidates of the batch are near a query, exactly; and some near nodes for every query, wherever they are.
 """
 
@@ -14,10 +14,10 @@ from nodewise.views.topology import Topology
 from nodewise.views.walks import random_walks
 
 
-def sample_neighbours(topology: Topology, nodes: Tensor, hops: int, count: int, key: int | Tensor) -> Tensor:
+def sample_neighbors(topology: Topology, nodes: Tensor, hops: int, count: int, key: int | Tensor) -> Tensor:
     """Draw `count` members of N_K(i), with replacement, for each node; int64 (..., B) -> (..., B, count).
 
-    Each is the end of a walk of 1..K steps, so it is within K hops. A node without neighbours yields itself.
+    Each is the end of a walk of 1..K steps, so it is within K hops. A node without neighbors yields itself.
     """
     drawn = []
     for number in range(count):
@@ -57,10 +57,10 @@ def _incidence(rows: Tensor, columns: Tensor, size: tuple[int, int]) -> Tensor:
     return torch.sparse_coo_tensor(torch.stack([rows, columns]), ones, size, check_invariants=False).coalesce()
 
 
-def _balls(topology: Topology, centres: Tensor, radius: int) -> tuple[Tensor, Tensor]:
-    """Return the pairs (position of the centre, node within `radius` of it), each once."""
-    owner = torch.arange(len(centres), device=centres.device)
-    nodes = centres
+def _balls(topology: Topology, centers: Tensor, radius: int) -> tuple[Tensor, Tensor]:
+    """Return the pairs (position of the center, node within `radius` of it), each once."""
+    owner = torch.arange(len(centers), device=centers.device)
+    nodes = centers
     for _ in range(radius):
         degree = topology.degrees[nodes]
         source = torch.repeat_interleave(torch.arange(len(nodes), device=nodes.device), degree)

@@ -6,17 +6,28 @@ runs that are trained side by side.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor
 
+from nodewise.core import rng
 from nodewise.fast.lanes import Mark
 from nodewise.sampling.descriptions import Descriptions
 from nodewise.views.topology import Topology
 
-Evidence = Literal["none", "embedding", "consensus"]
+Evidence = Literal["none", "embedding", "consensus", "directions"]
+
+Repulsion = Callable[[Tensor, Tensor, Tensor, "PairSets", float], Tensor]
+"""(query (B, d), its positive (B, d), key (M, d), pairs, temperature) -> the loss of each query (B,), with gradient."""
+
+
+class LabelsAreHidden(AttributeError):
+    """A strategy asked for labels."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +45,10 @@ class Candidates:
         topology: the graph.
         draw: the name of this step's random draws: an int, or a tensor of one number.
         seen: what discriminators see of each of M candidates; None unless the strategy asks for evidence. The
-            embedding is a tensor (M, r); the consensus `Descriptions`, of which `descriptions.vectors` makes one.
+            embedding and directions are a tensor (M, r); the consensus `Descriptions`, of which `descriptions.vectors`
+            makes one.
         members: the same of (B, P) nodes: the query's own view and nodes within K hops, wherever they are.
+        progress: how much of the training is over, from 0 to 1; on a GPU it may be a tensor.
         begun: on a GPU, the moment from which on nodes and, unless it is embeddings, evidence are there.
         encoded: the moment from which on `key` is there. A strategy may ignore both (`fast.lanes`). They hold for one
             call: who calls a strategy again, or replaces what they speak of, sets both to None.
@@ -50,18 +63,49 @@ class Candidates:
     draw: int | Tensor
     seen: Tensor | Descriptions | None = None
     members: Tensor | Descriptions | None = None
+    progress: float | Tensor = 0.0
     begun: Mark | None = None
     encoded: Mark | None = None
 
-    @property
+    @cached_property
     def own(self) -> Tensor:
         """Bool (B, M): the candidate is the query's own node, however often it was drawn."""
         return self.query_nodes.unsqueeze(-1) == self.key_nodes.unsqueeze(-2)
 
-    @property
+    @cached_property
     def scores(self) -> Tensor:
         """(B, M): f(h_i^q, h_j^k) / τ."""
         return self.query @ self.key.transpose(-1, -2) / self.temperature
+
+    @cached_property
+    def negatives(self) -> Tensor:
+        """Bool (B, M): who is still a negative: all but the own node, less what earlier parts took out."""
+        return ~self.own
+
+    @cached_property
+    def places(self) -> Tensor:
+        """int64 (B,): where among the candidates the query's own node is."""
+        return self.own.to(torch.int8).argmax(-1)
+
+    @cached_property
+    def positive(self) -> Tensor:
+        """(B, d): the query's positive, the key of its own node."""
+        return self.key.gather(-2, self.places.unsqueeze(-1).expand(*self.places.shape, self.key.shape[-1]))
+
+    @cached_property
+    def joined(self) -> Tensor:
+        """Bool (B, M): whether an edge joins the query and the candidate."""
+        return self.topology.has_edge(self.query_nodes.unsqueeze(-1), self.key_nodes.unsqueeze(-2))
+
+    def stream(self, number: int) -> Tensor:
+        """Return the name of one of this step's draws of each run, int64 (S,)."""
+        return torch.as_tensor(rng.fold(self.draw, number), device=self.key.device).reshape(-1)
+
+    def leaving(self, negatives: Tensor) -> Candidates:
+        """Return the same candidates, of which these are still negatives."""
+        left = copy.copy(self)
+        left.__dict__["negatives"] = negatives  # as its cached property would
+        return left
 
     def of_run(self, run: int) -> Candidates:
         """Return what one of the stacked runs sees."""
@@ -69,7 +113,7 @@ class Candidates:
         def its(value: Any) -> Any:
             return value.of_run(run) if isinstance(value, Descriptions) else value[run]
 
-        return Candidates(
+        single = Candidates(
             query=self.query[run],
             key=self.key[run],
             query_nodes=self.query_nodes[run],
@@ -79,7 +123,16 @@ class Candidates:
             draw=self.draw[run] if isinstance(self.draw, Tensor) else self.draw,
             seen=None if self.seen is None else its(self.seen),
             members=None if self.members is None else its(self.members),
+            progress=self.progress,
         )
+        return single.leaving(self.negatives[run])
+
+    @property
+    def labels(self) -> NoReturn:
+        """Refused: what a strategy does must not depend on them."""
+        raise LabelsAreHidden("a strategy sees no labels; what they would change is measured, or asked of an `Oracle`")
+
+    y = labels
 
 
 @dataclass(frozen=True)
@@ -88,10 +141,14 @@ class PairSets:
 
     Attributes:
         negatives: bool (B, M), the sets S_i-.
-        positives: bool (B, M), members of S_i+ among the candidates, beside the query's own view.
+        positives: bool (B, M), candidates that were taken for members of S_i+, beside the query's own view. They are
+            no negatives, and attracted where `loss.positives` is `set`.
         log_weights: (B, M), log w_ij of the negatives, or None for equal weights.
         positive_prior: τ+, the share of negatives presumed to be positives, for the debiased estimator.
         statistics: numbers worth logging, by name.
+        attracted: (B, M), how much each candidate is attracted beside the own view, which counts 1; 0 for most.
+        synthetic: (B, T, d), further negatives that are no candidates, each of weight 1.
+        repel: another form of the loss than the log-sum-exp over negatives; see `Strategy.repel`.
     """
 
     negatives: Tensor
@@ -99,12 +156,11 @@ class PairSets:
     log_weights: Tensor | None = None
     positive_prior: float = 0.0
     statistics: dict[str, Tensor] = field(default_factory=dict)
+    attracted: Tensor | None = None
+    synthetic: Tensor | None = None
+    repel: Repulsion | None = None
 
-    def with_counts(self) -> PairSets:
-        """Add the statistics every strategy has: negatives kept per query and the share of empty sets."""
+    def counts(self) -> dict[str, Tensor]:
+        """Return the statistics every strategy has: negatives kept per query and the share of empty sets."""
         kept = self.negatives.sum(-1)
-        counts = {
-            "negatives": kept.to(torch.float32).mean(-1),
-            "empty": (kept == 0).to(torch.float32).mean(-1),
-        }
-        return PairSets(self.negatives, self.positives, self.log_weights, self.positive_prior, counts | self.statistics)
+        return {"negatives": kept.to(torch.float32).mean(-1), "empty": (kept == 0).to(torch.float32).mean(-1)}

@@ -1,52 +1,94 @@
-"""What a strategy is, the strategies by name, and how one is applied to the runs of a stack.
+"""What a strategy is, the strategies by name, and how several make one.
 
-A strategy is written for one run, (B, M). `Sampler` applies it to every run that is trained side by side, checks what
-somebody else's strategy returns, and tells what is wrong with it as theirs, in one line. Of results only types, shapes
-and devices are looked at, for which no GPU has to be waited.
+A strategy answers one or more of five questions about a batch, each in a method of its own:
+
+    choose    which candidates are negatives       bool (B, M)
+    weigh     how much each negative counts        log w (B, M)
+    attract   who else is a positive, how much     (B, M), 0 for most
+    mix       negatives that no node is            vectors (B, T, d)
+    repel     another form of the loss             (B,), with gradient
+
+What it does not answer stays as in the plain loss, so strategies that answer different questions compose, and the
+questions are put in this order to one after another: ``ring+hard+top-k`` keeps what `ring` keeps, weighs that as `hard`
+does, and attracts what `top-k` finds. Of several that choose, each chooses from what the one before it left; weights
+multiply, attractions add up. There is one form of the loss.
+
+A composition is written as one name, because names are what tables, files and folders have; its settings are a section
+for each of its parts, ``sampling.ring.lower``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from dataclasses import field, fields
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, get_args
+from typing import Annotated, Any, ClassVar, cast
 
-import torch
 from torch import Tensor
 
-from nodewise.core.config import Part, Unloaded
-from nodewise.core.errors import InputError, NodewiseError
-from nodewise.core.registry import Registry, failure, file_of
+from nodewise.core.config import Checked, Range
+from nodewise.core.errors import InputError
+from nodewise.core.parts import Part
+from nodewise.core.registry import Registry, file_of, name_in_files
 from nodewise.sampling.evidence import EvidenceSettings
 from nodewise.sampling.pairs import Candidates, Evidence, PairSets
 
-STRATEGIES: Registry[type[Strategy]] = Registry("strategy", "nodewise.sampling")
+Some = Annotated[float, Range(1e-9, 1)]
+"""A share of something, above 0."""
+NotAll = Annotated[float, Range(0, 0.999)]
+"""A share that leaves something."""
+
+KINDS = ("choose", "weigh", "attract", "mix", "repel")
+
+STRATEGIES: Registry[type[Strategy]] = Registry(
+    "strategy", "nodewise.sampling", *(f"nodewise.sampling.{kind}" for kind in ("choose", "weigh", "attract", "repel"))
+)
 strategy = STRATEGIES.register
 
 
-class Strategy(Part):
+class Strategy(Checked, Part):
     """A negative-sampling idea: from candidates to pair sets, without gradient and without labels.
 
-    A strategy of your own is a subclass with a method `choose`. Annotated class attributes with a default are its
-    settings: keywords in Python, ``sampling.NAME`` in files and on the command line. It is selected by the name that
-    the decorator `strategy` gives it, as ``module:Class``, or as an object.
+    A strategy of your own is a subclass that defines some of `choose`, `weigh`, `attract`, `mix` and `repel`, for one
+    run. Annotated class attributes with a default are its settings: keywords in Python, ``sampling.NAME`` in files and
+    on the command line. It is selected by the name that the decorator `strategy` gives it, as ``module:Class``, or as
+    an object, and joined to others by a plus.
 
     >>> @strategy("far-away")
     ... class FarAway(Strategy):
     ...     share: float = 0.5
     ...
-    ...     def choose(self, candidates):
-    ...         scores = candidates.scores
-    ...         return PairSets(scores < scores.quantile(self.share, -1, keepdim=True))
+    ...     def choose(self, batch):
+    ...         return batch.scores < batch.scores.quantile(self.share, -1, keepdim=True)
+
+    Attributes:
+        paper: who proposed it, for lists; empty for one's own.
+        diagnosis: whether it reads labels: such a strategy says what would be possible and is never listed as a method.
     """
 
     key: ClassVar[str] = "strategy"
     registry: ClassVar[Registry[Any]] = STRATEGIES
     stackable: ClassVar[bool] = False
-    """Whether `choose` also takes S runs at once, (S, B, M); otherwise it is called for each of them."""
+    """Whether its methods also take S runs at once, (S, B, M); otherwise they are called for each of them."""
+    paper: ClassVar[str] = ""
+    diagnosis: ClassVar[bool] = False
+
+    @property
+    def parts(self) -> tuple[Strategy, ...]:
+        """What it is composed of, in order; itself if it is not."""
+        return (self,)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Which of the questions it answers."""
+        return tuple(kind for kind in KINDS if any(answers(part, kind) for part in self.parts))
+
+    @property
+    def prior(self) -> float:
+        """τ+ of the debiased estimator (`losses.node_infonce`), which is a form of the loss too; 0 for none."""
+        return 0.0
 
     @property
     def evidence(self) -> Evidence:
@@ -74,9 +116,42 @@ class Strategy(Part):
         own = () if STRATEGIES.is_own(name) else {item.name for item in fields(cls.named(name))}
         return {cls.key: name} | {key: value for key, value in rivals.items() if key in own}
 
-    def choose(self, candidates: Candidates) -> PairSets:
-        """Choose the pairs of one step; on a GPU, without waiting for it."""
-        raise TypeError(f"{type(self).__name__} must say how it chooses: define choose(self, candidates)")
+    @classmethod
+    def named(cls, name: str) -> type[Any]:
+        """Return the class that a name stands for, or several names joined by plus signs."""
+        if "+" not in name:
+            return super().named(name)
+        pieces = [super(Strategy, cls).named(type(name)(piece.strip())) for piece in name.split("+")]
+        return composed(*pieces)  # type: ignore[arg-type]  # classes are hashable
+
+    def __add__(self, other: Strategy) -> Composition:
+        if not isinstance(other, Strategy):
+            return NotImplemented
+        joined = (*_joined(self), *_joined(other))
+        return composed(*map(type, joined))(*joined)
+
+    def choose(self, batch: Candidates) -> Tensor | PairSets:
+        """Return who is a negative, a part of `batch.negatives`; on a GPU, without waiting for it.
+
+        As `PairSets` it may say more at once: who was taken for a positive, weights, statistics for the log.
+        """
+        return batch.negatives
+
+    def weigh(self, batch: Candidates) -> Tensor | None:
+        """Return log w_ij of the negatives, which are `batch.negatives`; other entries do not matter."""
+        return None
+
+    def attract(self, batch: Candidates) -> Tensor | None:
+        """Return who is attracted beside the own view, as bool or as weights; none of them stays a negative."""
+        return None
+
+    def mix(self, batch: Candidates) -> Tensor | None:
+        """Return vectors (B, T, d) of further negatives."""
+        return None
+
+    def repel(self, query: Tensor, positive: Tensor, key: Tensor, pairs: PairSets, temperature: float) -> Tensor:
+        """Return the loss of each query, (B,), with gradient, where it is not that of `losses.node_infonce`."""
+        raise NotImplementedError
 
     def diagnose(self, candidates: Candidates, pairs: PairSets) -> dict[str, Tensor]:
         """Return numbers for the log that are too slow for every step."""
@@ -94,141 +169,82 @@ class StackedStrategy(Strategy):
         return True
 
 
-class Sampler:
-    """A strategy, applied to S runs side by side; it counts what is kept where the strategy does not."""
+class Joint(Strategy):
+    """A strategy that is what its `parts` are."""
 
-    def __init__(self, strategy: Strategy | Unloaded) -> None:
-        if isinstance(strategy, Unloaded):
-            strategy.load()
-        self.strategy = strategy
-        self._name = strategy.name
-        self._ours = type(strategy).__module__.startswith("nodewise.")
-        with self._told_as_theirs():
-            found, allowed = strategy.evidence, get_args(Evidence)
-        if found not in allowed:
-            raise InputError(f"strategy {self._name} has evidence = {found!r}; it must be one of {allowed}")
+    stackable = True
 
-    def __call__(self, candidates: Candidates) -> PairSets:
-        """Choose the pairs of one step: (S, B, M)."""
-        if self.strategy.stackable:
-            pairs = self._choose(candidates)
-        else:
-            runs = [self._choose(candidates.of_run(run)) for run in range(len(candidates.query))]
-            if len({_form(pairs) for pairs in runs}) > 1:
-                self._refuse("other parts or priors for one run than for another", "the same of every run")
-            pairs = _stacked(runs)
-        return pairs if "empty" in pairs.statistics else pairs.with_counts()
+    @property
+    def evidence(self) -> Evidence:
+        """What its parts look at, which must be one thing."""
+        wanted = {part.evidence for part in self.parts} - {"none"}
+        if len(wanted) > 1:
+            raise InputError(f"the parts of {self.name} want different evidence; let all of them see one kind")
+        return wanted.pop() if wanted else "none"
 
-    def diagnose(self, candidates: Candidates, pairs: PairSets) -> dict[str, Tensor]:
-        """Return the strategy's numbers for the log, (S,) each."""
-        with self._told_as_theirs():
-            if self.strategy.stackable:
-                found = [self.strategy.diagnose(candidates, pairs)]
-            else:
-                runs = range(len(candidates.query))
-                found = [self.strategy.diagnose(candidates.of_run(run), _of_run(pairs, run)) for run in runs]
-        for numbers in found:
-            self._require_numbers(numbers, tuple(candidates.query.shape[:-2]) if self.strategy.stackable else ())
-        if len({tuple(numbers) for numbers in found}) > 1:
-            self._refuse("other statistics for one run than for another", "the same of every run")
-        return found[0] if self.strategy.stackable else _stacked_numbers(found)
+    @property
+    def evidence_settings(self) -> EvidenceSettings:
+        """How evidence is gathered for the part that wants it."""
+        return next((part.evidence_settings for part in self.parts if part.evidence != "none"), EvidenceSettings())
 
-    def _choose(self, candidates: Candidates) -> PairSets:
-        if self._ours:
-            return self.strategy.choose(candidates)
-        with self._told_as_theirs():
-            pairs = self.strategy.choose(candidates)
-        if not isinstance(pairs, PairSets):
-            self._refuse(f"a {type(pairs).__name__}", "PairSets")
-        shape, device = (*candidates.query_nodes.shape, candidates.key_nodes.shape[-1]), candidates.key.device
-        self._require("negatives", pairs.negatives, torch.bool, shape, device)
-        if pairs.positives is not None:
-            self._require("positives", pairs.positives, torch.bool, shape, device)
-        if pairs.log_weights is not None:
-            self._require("log_weights", pairs.log_weights, torch.float32, shape, device)
-        prior: object = pairs.positive_prior
-        if not (isinstance(prior, int | float) and 0 <= prior < 1):
-            self._refuse(f"positive_prior = {prior!r:.60}", "a number in [0, 1)")
-        self._require_numbers(pairs.statistics, shape[:-2])
-        return replace(pairs, negatives=pairs.negatives & ~candidates.own)
-
-    @contextmanager
-    def _told_as_theirs(self) -> Iterator[None]:
-        try:
-            yield
-        except (NodewiseError, MemoryError, torch.OutOfMemoryError):
-            raise
-        except Exception as error:
-            if "DefaultCPUAllocator" in str(error):  # how torch says that memory is out, which has a remedy of its own
-                raise
-            raise InputError(f"strategy {self._name} {failure(type(self.strategy), error)}") from error
-
-    def _require(
-        self, what: str, found: object, dtype: torch.dtype, shape: tuple[int, ...], device: torch.device
-    ) -> None:
-        """Refuse what is no tensor of this shape and place; for float32, any floating type will do."""
-        expected = f"{_name_of(dtype)} ({'S, ' * (len(shape) > 2)}B, M) = {shape} on {device}"
-        if not isinstance(found, Tensor):
-            self._refuse(f"{what} that are a {type(found).__name__}", f"a tensor, {expected}")
-        fits = found.is_floating_point() if dtype.is_floating_point else found.dtype == dtype
-        if not fits or found.shape != shape or found.device != device:
-            self._refuse(f"{what} {_name_of(found.dtype)} {tuple(found.shape)} on {found.device}", expected)
-
-    def _require_numbers(self, numbers: Any, shape: tuple[int, ...]) -> None:
-        """Refuse statistics that could not be logged."""
-        if not isinstance(numbers, dict):
-            self._refuse(f"statistics that are a {type(numbers).__name__}", "a dictionary")
-        for name, value in numbers.items():
-            if (isinstance(value, Tensor) and value.shape == shape) or (not shape and isinstance(value, int | float)):
-                continue
-            found = f"a tensor {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
-            self._refuse(f"the statistic {name!r} as {found}", f"a tensor (S,) = {shape}" if shape else "a number")
-
-    def _refuse(self, found: str, expected: str) -> NoReturn:
-        raise InputError(f"strategy {self._name} returned {found}; expected {expected}")
+    @property
+    def static(self) -> bool:
+        """Whether all parts are."""
+        return all(part.static for part in self.parts)
 
 
-def _form(pairs: PairSets) -> tuple[object, ...]:
-    """Return what must be alike in pair sets that are put side by side."""
-    weights = None if pairs.log_weights is None else pairs.log_weights.dtype
-    return pairs.positives is None, weights, pairs.positive_prior, *sorted(pairs.statistics)
+class Composition(Joint):
+    """Strategies joined by plus signs; its fields are the parts, and `composed` makes the class for each choice."""
+
+    def __post_init__(self) -> None:
+        forms = [part.name for part in self.parts if answers(part, "repel")]
+        if len(forms) > 1:
+            raise InputError(f"{' and '.join(forms)} are forms of one loss, of which there is one", code="bad-setting")
+
+    @property
+    def parts(self) -> tuple[Strategy, ...]:
+        """Its parts, and the parts of those."""
+        return tuple(part for each in _joined(self) for part in each.parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rejoined, _joined(self)
 
 
-def _stacked(runs: list[PairSets]) -> PairSets:
-    """Put the pair sets of single runs side by side."""
-
-    def together(name: str) -> Tensor | None:
-        parts = [getattr(pairs, name) for pairs in runs]
-        return None if parts[0] is None else torch.stack(parts)
-
-    return PairSets(
-        torch.stack([pairs.negatives for pairs in runs]),
-        together("positives"),
-        together("log_weights"),
-        runs[0].positive_prior,
-        _stacked_numbers([pairs.statistics for pairs in runs]),
-    )
+@cache
+def composed(*classes: type[Strategy]) -> type[Composition]:
+    """Return the class of the compositions of strategies of these classes."""
+    names = [_section(each) for each in classes]
+    if len(set(names)) < len(names):
+        joined = " + ".join(each.name for each in classes)
+        raise InputError(f"{joined} joins a strategy with itself, or two of one name", code="bad-setting")
+    body = {name: field(default_factory=each) for name, each in zip(names, classes, strict=True)}
+    kinds = {"__annotations__": dict(zip(names, classes, strict=True)), "__module__": __name__}
+    made = cast("type[Composition]", type("Composition", (Composition,), body | kinds))
+    made.name = "+".join(name_in_files(each) for each in classes)
+    return made
 
 
-def _stacked_numbers(runs: list[dict[str, Any]]) -> dict[str, Tensor]:
-    return {name: torch.stack([torch.as_tensor(numbers[name]) for numbers in runs]) for name in runs[0]}
+def _section(part: type[Strategy]) -> str:
+    """Return what the settings of a part are called: its name as an identifier, or the class's."""
+    return part.__name__.lower() if ":" in part.name else part.name.replace("-", "_")
 
 
-def _of_run(pairs: PairSets, run: int) -> PairSets:
-    def its(value: Tensor | None) -> Tensor | None:
-        return None if value is None else value[run]
+def _joined(each: Strategy) -> tuple[Strategy, ...]:
+    if isinstance(each, Composition):
+        return tuple(getattr(each, item.name) for item in fields(each))
+    return (each,)
 
-    statistics = {name: value[run] for name, value in pairs.statistics.items()}
-    return PairSets(
-        pairs.negatives[run], its(pairs.positives), its(pairs.log_weights), pairs.positive_prior, statistics
-    )
+
+def _rejoined(*joined: Strategy) -> Composition:
+    return composed(*map(type, joined))(*joined)
+
+
+def answers(part: Strategy, kind: str) -> bool:
+    """Whether a strategy, not composed, answers a question itself."""
+    return getattr(type(part), kind) is not getattr(Strategy, kind) or (kind == "repel" and part.prior > 0)
 
 
 def source_hash(own: object) -> str:
     """Return a hash of the file that a class is defined in; empty where there is none."""
     file = file_of(own)
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12] if file else ""
-
-
-def _name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""What is written while training so that it can go on after a kill, and end with the same bits.
+"""What is written while training so that it can resume after a kill, and end with the same bits.
 
 A checkpoint after s steps holds the weights, Adam's moments, what early stopping remembers, and how long metrics.jsonl
 was. Every draw is a function of (seed, purpose, step), so there is no generator to save, and what `prepare` computes
@@ -64,7 +64,7 @@ class NoCheckpoints:
         return 0
 
     def between_steps(self, taken: int, state: Resumable) -> None:
-        """Go on."""
+        """Carry on with the next step."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class CheckpointPlan:
 
     Attributes:
         every: seconds between two checkpoints; longer if saving would take more than a twentieth of the time.
-        resume: whether to go on from the newest checkpoint instead of removing it.
-        say: tells the user where the training goes on.
+        resume: whether to resume from the newest checkpoint instead of removing it.
+        say: tells the user where the training resumes.
     """
 
     every: float = 30.0
@@ -120,10 +120,10 @@ class FileCheckpoints:
             except (KeyError, RuntimeError, ValueError) as error:
                 raise InputError(f"{path}: does not fit the settings: {str(error).splitlines()[0]}") from None
             self._saved = int(about["step"])
-            self._plan.say(f"going on after step {self._saved}")
+            self._plan.say(f"resuming after step {self._saved}")
             return self._saved
         if self._plan.resume:
-            self._plan.say("there is no checkpoint to go on from: starting at the beginning")
+            self._plan.say("there is no checkpoint to resume from: starting at the beginning")
         for path in self._run.checkpoints():
             path.unlink()
         self._run.cut_metrics(0)

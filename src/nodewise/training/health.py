@@ -22,7 +22,7 @@ _FAST = 0.05
 
 
 class GoneAstray(NodewiseError):
-    """The loss or the weights are of no use any more; what was learnt before `step` may be."""
+    """The loss or the weights are of no use any more; what was learned before `step` may be."""
 
     code = "training-diverged"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,18 +11,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
-from nodewise.sampling.evidence import consensus
-from nodewise.sampling.strategy import Sampler, Strategy
+from nodewise.sampling.descriptions import Descriptions, Points
+from nodewise.sampling.evidence import consensus, directions
+from nodewise.sampling.sampler import Sampler
+from nodewise.sampling.strategy import Strategy
 from nodewise.training.batches import Batches, EarlyStopping, monitored_loss
 from nodewise.training.checkpoint import Checkpoints, NoCheckpoints
 from nodewise.training.health import LossGuard
 from nodewise.training.settings import LearnerSettings
 from nodewise.training.step import Learner
-from nodewise.training.stepper import build_stepper
+from nodewise.training.stepper import FusedAdam, Stepper, build_stepper
 from nodewise.training.team import Alone
 from nodewise.views.topology import Topology
 
@@ -55,6 +59,12 @@ def untrained(graph: Graph, settings: LearnerSettings, seeds: Tensor) -> tuple[E
     device = seeds.device
     topology, features = Topology.of(graph, device), Features(graph, device, settings.features.fit(graph))
     encoder = settings.encoder.build(features.shape[1], seeds)
+    if graph.directed and not encoder.directions:
+        kind = getattr(settings.encoder, "kind", type(encoder).__name__)
+        raise InputError(
+            f"encoder.kind is {kind!r}, which sees no directions; choose smoothing or gcn, or leave out --directed",
+            code="no-directions",
+        )
     encoder.start(features, topology, seeds)
     return encoder, features, topology
 
@@ -66,20 +76,30 @@ def prepare(
     device: torch.device,
     strategy: Strategy | None = None,
     team: Alone | None = None,
+    start: tuple[Encoder, Features, Topology] | None = None,
 ) -> Learner:
-    """Bring a graph to the device and build the untrained encoders and the strategy of every seed."""
+    """Bring a graph to the device and build the untrained encoders and the strategy of every seed.
+
+    `start` is what `untrained` returned, for who trains from it more than once: the encoders are trained in place.
+    """
     stacked = torch.tensor(seeds, dtype=torch.int64, device=device)
-    encoder, features, topology = untrained(graph, settings, stacked)
+    encoder, features, topology = start or untrained(graph, settings, stacked)
     team = team or Alone()
-    with torch.no_grad():  # machines that differ do not factorise to the same bits
+    with torch.no_grad():  # machines that differ do not factorize to the same bits
         for parameter in encoder.parameters():
             parameter.copy_(team.agreed(parameter))
     _ = topology.longest_search  # made once, before lanes that do not wait for each other would both want it
     sampler = Sampler(strategy or settings.sampling)
-    evidence, chosen = None, sampler.strategy
+    evidence: Descriptions | Points | None = None
+    chosen, how = sampler.strategy, sampler.strategy.evidence_settings
     if chosen.evidence == "consensus":
-        evidence = consensus(features, topology, stacked, chosen.evidence_settings.clusterings)
-    return Learner(settings, stacked, topology, features, encoder, sampler, evidence, team)
+        evidence = consensus(features, topology, stacked, how.clusterings)
+    elif chosen.evidence == "directions":
+        evidence = directions(features, topology, stacked, how.directions)
+    labels = None
+    if settings.training.measure_every and graph.labels is not None:
+        labels = torch.as_tensor(graph.labels, dtype=torch.int64, device=device)
+    return Learner(settings, stacked, topology, features, encoder, sampler, evidence, team, labels)
 
 
 def train(learner: Learner, callbacks: Callbacks | None = None) -> int:
@@ -90,8 +110,12 @@ def train(learner: Learner, callbacks: Callbacks | None = None) -> int:
     batches = Batches(learner.seeds, nodes, chosen.batch_size, held_out if held_out > 1 else 0)
     stopping = EarlyStopping(learner.encoder, runs, chosen.patience) if held_out > 1 else None
     take_step, guard = build_stepper(learner), LossGuard(learner)
-    state = TrainingState(learner.encoder, take_step.optimiser, guard, stopping)
-    taken, shown = callbacks.checkpoints.restore(state), math.nan
+    state = TrainingState(learner.encoder, take_step.optimizer, guard, stopping)
+    taken, shown, clock = callbacks.checkpoints.restore(state), math.nan, Clock(runs, learner.seeds.device)
+
+    def due(step: int, every: int) -> bool:
+        return every > 0 and (step % every == 0 or step == chosen.steps - 1)
+
     with callbacks.progress.stage("training", total=chosen.steps) as bar:
         if taken:
             bar.advance(taken)
@@ -105,20 +129,38 @@ def train(learner: Learner, callbacks: Callbacks | None = None) -> int:
             loss, statistics = take_step(batch, step)
             guard.note(loss, step)
             taken += 1
-            if step % chosen.log_every == 0 or step == chosen.steps - 1:
+            measured, logged = (due(step, every) for every in (chosen.measure_every, chosen.log_every))
+            if logged or measured:
                 guard.check(learner.encoder)
                 shown = float(loss.mean())
                 if callbacks.log is not None:
-                    statistics = team.average(statistics, batch.shape[1])
-                    callbacks.log({"step": step, "loss": loss} | statistics | take_step.diagnose(batch, step))
+                    record = {"step": step, "loss": loss} | team.average(statistics, batch.shape[1])
+                    record |= take_step.diagnose(batch, step) if logged else {}
+                    callbacks.log(record | (clock.measure(take_step) if measured else {}))
             bar.advance(loss=shown)
     callbacks.checkpoints.between_steps(taken, state)
     guard.check(learner.encoder)
     if stopping is not None:
-        stopping.look(team.agreed(monitored_loss(learner, batches.held_out)))  # what the last steps learnt counts too
+        stopping.look(team.agreed(monitored_loss(learner, batches.held_out)))  # what the last steps learned counts too
         stopping.restore()
     callbacks.before_step(taken, learner)
     return taken
+
+
+class Clock:
+    """Seconds of training, in which looking at it does not count."""
+
+    def __init__(self, runs: int, device: torch.device) -> None:
+        self._like = torch.ones(runs, dtype=torch.float64, device=device)
+        self._begun, self._looking = time.perf_counter(), 0.0
+
+    def measure(self, stepper: Stepper) -> dict[str, Tensor]:
+        """Return the measures that have a value, of a step that the device is done with, and the seconds until then."""
+        now = time.perf_counter()
+        found = {name: value for name, value in stepper.measure().items() if not value.isnan().all()}
+        found["seconds"] = self._like * (now - self._begun - self._looking)
+        self._looking += time.perf_counter() - now
+        return found
 
 
 @dataclass(frozen=True)
@@ -126,7 +168,7 @@ class TrainingState:
     """The parts of a training that a checkpoint holds."""
 
     encoder: Encoder
-    optimiser: torch.optim.Optimizer
+    optimizer: torch.optim.Optimizer | FusedAdam
     guard: LossGuard
     stopping: EarlyStopping | None = None
 
@@ -135,7 +177,7 @@ class TrainingState:
         self.guard.check(self.encoder)
         found = {f"encoder.{name}": weight for name, weight in self.encoder.state_dict().items()}
         found |= {f"guard.{name}": value for name, value in self.guard.tensors().items()}
-        for index, moments in self.optimiser.state_dict()["state"].items():
+        for index, moments in self.optimizer.state_dict()["state"].items():
             found |= {f"optimiser.{index}.{name}": value for name, value in moments.items()}
         if self.stopping is not None:
             found |= {f"stopping.{name}": value for name, value in self.stopping.tensors().items()}
@@ -149,8 +191,8 @@ class TrainingState:
         for name, value in _part(tensors, "optimiser").items():
             index, _, moment = name.partition(".")
             state.setdefault(int(index), {})[moment] = value
-        groups = self.optimiser.state_dict()["param_groups"]
-        self.optimiser.load_state_dict({"state": state, "param_groups": groups})
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": state, "param_groups": groups})
         if self.stopping is not None:
             self.stopping.load(_part(tensors, "stopping"))
 

@@ -24,7 +24,7 @@ class TrainingSettings:
     """How long and how fast to learn.
 
     Attributes:
-        steps: at most this many optimiser steps, one batch each.
+        steps: at most this many optimizer steps, one batch each.
         batch_size: nodes per batch; a graph with fewer is one batch. Batches of a pass are of equal size.
         learning_rate: of Adam.
         weight_decay: of Adam.
@@ -33,17 +33,20 @@ class TrainingSettings:
         monitor_every: steps between two looks at the monitored loss.
         held_out: nodes kept out of training, at most a tenth of the graph, on which the loss is monitored.
         log_every: steps between two lines of metrics.jsonl.
+        measure_every: steps between two looks at what the strategy did (`sampling.measures`), written to metrics.jsonl;
+            0 for none. Every tenth step costs a few percent. Labels, where there are some, are read for this alone.
         precision: arithmetic of the encoder's products.
     """
 
     steps: int = 50
     batch_size: int = 512
-    learning_rate: float = 0.015
+    learning_rate: float = 0.04
     weight_decay: float = 0.0
     patience: int = 0
     monitor_every: int = 5
     held_out: int = 500
     log_every: int = 10
+    measure_every: int = 0
     precision: Literal["float32", "bfloat16"] = "float32"
 
     def __post_init__(self) -> None:
@@ -56,6 +59,7 @@ class TrainingSettings:
             monitor_every=(1, None),
             held_out=(2, None),
             log_every=(1, None),
+            measure_every=(0, None),
             weight_decay=(0, None),
         )
         if not 0 < self.learning_rate <= MOST_RATE:

@@ -13,10 +13,10 @@ from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.fast.lanes import Mark, beside, join, mark
 from nodewise.losses.node_infonce import node_infonce, scorable
-from nodewise.sampling.descriptions import Descriptions
-from nodewise.sampling.neighborhood import sample_neighbours
+from nodewise.sampling.descriptions import Descriptions, Points
+from nodewise.sampling.neighborhood import sample_neighbors
 from nodewise.sampling.pairs import Candidates, PairSets
-from nodewise.sampling.strategy import Sampler
+from nodewise.sampling.sampler import Sampler
 from nodewise.training.settings import LearnerSettings
 from nodewise.training.team import Alone
 from nodewise.views.topology import Topology
@@ -37,6 +37,7 @@ class Learner:
         sampler: chooses the pairs.
         consensus: evidence on all nodes for the discriminators, where the strategy asks for it.
         team: the processes that share each batch.
+        labels: int64 (N,), -1 where unknown, where measures are wanted and there are labels; no strategy sees them.
     """
 
     settings: LearnerSettings
@@ -45,8 +46,9 @@ class Learner:
     features: Features
     encoder: Encoder
     sampler: Sampler
-    consensus: Descriptions | None = None
+    consensus: Descriptions | Points | None = None
     team: Alone = field(default_factory=Alone)
+    labels: Tensor | None = None
 
     def key(self, purpose: str, step: int | Tensor) -> Tensor:
         """Name a draw of every run: (S, 1)."""
@@ -83,6 +85,7 @@ class Learner:
                 draw=draw,
                 seen=seen,
                 members=members,
+                progress=step / max(1, self.settings.training.steps - 1),
                 begun=begun,
                 encoded=encoded,
             )
@@ -106,7 +109,7 @@ class Learner:
             return None, None
         chosen, mine = self.sampler.strategy.evidence_settings, self.team.mine
         with beside("evidence", begun):
-            near = sample_neighbours(self.topology, nodes, chosen.hops, chosen.neighbors, self.key("neighbours", step))
+            near = sample_neighbors(self.topology, nodes, chosen.hops, chosen.neighbors, self.key("neighbours", step))
             if self.consensus is not None:
                 seen = self.consensus.of(nodes)
                 members = self.consensus.of(mine(torch.cat([nodes.unsqueeze(-1), near], dim=-1)))

@@ -230,7 +230,7 @@ def losses_in_words() -> Iterator[None]:
             raise
         raise LostProcess(
             "another of the processes was lost or cannot be reached; with 'torchrun --max-restarts=3' all are "
-            f"started again and go on from the last checkpoint ({str(error).splitlines()[0].partition('. ')[0]})"
+            f"started again and resume from the last checkpoint ({str(error).splitlines()[0].partition('. ')[0]})"
         ) from error
 
 

@@ -76,7 +76,7 @@ def test_masked_items_are_never_and_duplicates_never_both_chosen(points, uniform
 
 
 @pytest.mark.parametrize("block", [1, 2, 3])
-def test_neighbouring_duplicates_are_never_both_chosen(points, uniforms, block: int) -> None:
+def test_neighboring_duplicates_are_never_both_chosen(points, uniforms, block: int) -> None:
     likelihood = 20 * gaussian_kernel(points(6, 3).repeat_interleave(2, dim=0))
     draws = draw_from_marginal(marginal_kernel(likelihood), uniforms(500, 12), block)
     assert draws.any(dim=0).all()

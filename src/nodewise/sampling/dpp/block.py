@@ -2,7 +2,7 @@
 
 Go down the items of a marginal kernel: accept item j with probability equal to its current pivot p_j; its
 pivot is then d_j = p_j if accepted and p_j - 1 if rejected; in both cases eliminate j from the items after it
-(Poulson 2019). This leaves the factorisation K - diag(rejected) = L D L^T, D = diag(d), L unit lower
+(Poulson 2019). This leaves the factorization K - diag(rejected) = L D L^T, D = diag(d), L unit lower
 triangular.
 
 A block has at most 64 items, so the work is all overhead. On the CPU it is a numpy loop over items, batched

@@ -14,7 +14,7 @@ from nodewise.sampling.dpp.kernels import marginal_kernel
 
 
 def effective_rank(likelihood: Tensor) -> Tensor:
-    """Return exp(entropy of the normalised eigenvalues) of (..., M, M): 1 for equal items, M for unlike."""
+    """Return exp(entropy of the normalized eigenvalues) of (..., M, M): 1 for equal items, M for unlike."""
     values = torch.linalg.eigvalsh(likelihood.double()).clamp(min=0.0)
     shares: Tensor = values / values.sum(dim=-1, keepdim=True).clamp(min=1e-200)
     return torch.xlogy(shares, shares).sum(dim=-1).neg().exp()
@@ -55,7 +55,7 @@ def law_distance(likelihood: Tensor, candidates: Tensor) -> Tensor:
     """Return how far (B,) the law "shared" is from "per_node" for each query of one batch.
 
     The mean over j in S_i- of |K_jj - K'_jj|, with K = L (L + I)^-1 of all candidates and K' that of L
-    restricted to S_i- (B, M): the difference of the two laws' inclusion probabilities. One factorisation per
+    restricted to S_i- (B, M): the difference of the two laws' inclusion probabilities. One factorization per
     query.
     """
     shared = marginal_kernel(likelihood).diagonal()

@@ -1,4 +1,4 @@
-"""Draws from a likelihood L at the price of one Cholesky factorisation, whatever the number of draws.
+"""Draws from a likelihood L at the price of one Cholesky factorization, whatever the number of draws.
 
 An exact draw of P(Y = A) ∝ det(L_A), with the same decisions as eliminating the items of K = L (L + I)^-1
 from last to first (`elimination.py`), but K is never formed and only *accepted* items are carried along.

@@ -28,11 +28,11 @@ def squared_distances(points: Tensor) -> Tensor:
     Distances shrink by the rounding error of the product (a 1e-14 part of the largest norm), so that equal
     rows are at distance 0 exactly. In place wherever possible: fresh memory costs more than arithmetic here.
     """
-    centred = points.to(torch.float64, copy=True)
-    centred -= centred.mean(dim=-2, keepdim=True)
-    norms = torch.linalg.vector_norm(centred, dim=-1, keepdim=True).square()
+    centered = points.to(torch.float64, copy=True)
+    centered -= centered.mean(dim=-2, keepdim=True)
+    norms = torch.linalg.vector_norm(centered, dim=-1, keepdim=True).square()
     norms -= 1e-14 * norms.amax(dim=-2, keepdim=True)
-    product = torch.matmul(centred, centred.mT)
+    product = torch.matmul(centered, centered.mT)
     return product.mul_(-2.0).add_(norms).add_(norms.mT).clamp_(min=0.0)
 
 
@@ -83,7 +83,7 @@ def shifted_cholesky(likelihood: Tensor) -> Tensor:
 
 
 def marginal_kernel(likelihood: Tensor) -> Tensor:
-    """Return K = L (L + I)^-1 = I - (L + I)^-1, through one Cholesky factorisation. Shapes (..., M, M)."""
+    """Return K = L (L + I)^-1 = I - (L + I)^-1, through one Cholesky factorization. Shapes (..., M, M)."""
     if likelihood.is_cuda and likelihood.dim() > 2:
         return _marginal_kernels(likelihood.reshape(-1, *likelihood.shape[-2:])).reshape(likelihood.shape)
     factor = shifted_cholesky(likelihood)

@@ -4,7 +4,7 @@ shared    K = L (L + I)^-1 of all M candidates, restricted to S_i-. If Y ~ DPP(K
           draw, Y ∩ S ~ DPP(K_S) exactly: one draw serves every query. Items outside S_i- still repel.
 literal   the similarity itself, scaled to eigenvalues <= 1, as marginal kernel, restricted likewise. Its
           diagonal is constant: every item is as likely as any other, only their joint choice is spread out.
-per_node  the likelihood L restricted to S_i- alone: one factorisation and one draw per query.
+per_node  the likelihood L restricted to S_i- alone: one factorization and one draw per query.
 fixed     exactly `size` of all candidates (k-DPP), restricted to S_i-.
 greedy    the `size` most diverse of all candidates (greedy MAP), restricted to S_i-; not random.
 

@@ -10,13 +10,43 @@ changes the balance among negatives and not the weight of negatives against the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from nodewise.core.config import check_ranges
+from nodewise.sampling.pairs import Candidates
+from nodewise.sampling.strategy import StackedStrategy, strategy
+
 _FLOOR = 1e-6
+
+
+@dataclass(frozen=True)
+class WeightSettings:
+    """How negatives are weighted (Section 4.4).
+
+    Attributes:
+        temperature: τ_w.
+        form: how the weight stays positive.
+    """
+
+    temperature: float = 2.0
+    form: Literal["clamped", "softplus"] = "softplus"
+
+    def __post_init__(self) -> None:
+        check_ranges(self, temperature=(1e-9, 1e9))
+
+
+@strategy("similarity")
+class SimilarityWeights(WeightSettings, StackedStrategy):
+    """Weigh negatives by their similarity to the query, mean 1: the paper's weights alone."""
+
+    def weigh(self, batch: Candidates) -> Tensor:
+        """Weigh the negatives of one step."""
+        return log_weights(batch.scores * batch.temperature, batch.negatives, self.temperature, self.form)
 
 
 def log_weights(

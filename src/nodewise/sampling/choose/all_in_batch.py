@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nodewise.sampling.pairs import Candidates, PairSets
+from torch import Tensor
+
+from nodewise.sampling.pairs import Candidates
 from nodewise.sampling.strategy import StackedStrategy, strategy
 
 
@@ -10,6 +12,6 @@ from nodewise.sampling.strategy import StackedStrategy, strategy
 class AllInBatch(StackedStrategy):
     """Keep every candidate but the query's own node, S_i- = {j : j ≠ i}."""
 
-    def choose(self, candidates: Candidates) -> PairSets:
-        """Choose the pairs of one step."""
-        return PairSets(~candidates.own)
+    def choose(self, batch: Candidates) -> Tensor:
+        """Choose the negatives of one step."""
+        return batch.negatives

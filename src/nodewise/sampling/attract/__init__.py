@@ -1,0 +1,1 @@
+"""Who else is a positive: one file per idea."""

@@ -1,0 +1,1 @@
+"""Which candidates are negatives: one file per idea."""
