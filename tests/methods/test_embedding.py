@@ -7,6 +7,7 @@ from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.methods import embedding as embed
+from nodewise.methods import postprocess
 from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
 from nodewise.views.subgraphs import induced_subgraphs
@@ -43,8 +44,8 @@ def test_graph_mode_is_the_encoder_over_the_whole_graph() -> None:
 @pytest.mark.parametrize("entries", [1, 60, 1 << 24])
 def test_graph_mode_smooths_on_request(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = vectors()
-    expected = torch.stack([smooth(TOPOLOGY.normalised_adjacency(), run, 3, 0.2) for run in plain])
-    monkeypatch.setattr(embed, "_SMOOTHED_ENTRIES", entries)
+    expected = torch.stack([smooth(TOPOLOGY.normalized_adjacency(), run, 3, 0.2) for run in plain])
+    monkeypatch.setattr(postprocess, "_SMOOTHED_ENTRIES", entries)
     assert torch.allclose(vectors("embedding.propagation=3", "embedding.teleport=0.2"), expected, atol=1e-6)
 
 

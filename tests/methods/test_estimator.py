@@ -47,3 +47,19 @@ def test_vectors_that_are_no_numbers_are_refused_as_a_training_gone_astray(bad: 
 
     with pytest.raises(NodewiseError, match="the vectors are not finite; lower learning_rate"):
         Astray(device="cpu").fit(planted())
+
+
+def test_a_collapse_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Alike(Embedder):
+        settings_class = DGI.settings_class
+
+        def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
+            return torch.ones(inputs.graph.num_nodes, 8)
+
+    Alike(device="cpu").fit(planted())
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("nodewise", "WARNING")
+    assert "All 400 vectors are the same" in record.getMessage()
+    caplog.clear()
+    DGI(dimension=8, epochs=3, device="cpu").fit(planted())
+    assert not caplog.records

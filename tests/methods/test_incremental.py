@@ -43,8 +43,10 @@ def settings(*changes: str) -> Settings:
     ],
 )
 @pytest.mark.parametrize("sparse", [False, True])
-def test_some_nodes_get_the_vectors_of_the_whole(changes: tuple[str, ...], sparse: bool) -> None:
-    graph, chosen = random_graph(100, 130, sparse=sparse, seed=2), settings(*changes)
+@pytest.mark.parametrize("directed", [False, True])
+def test_some_nodes_get_the_vectors_of_the_whole(changes: tuple[str, ...], sparse: bool, directed: bool) -> None:
+    graph = random_graph(100, 130, sparse=sparse, weighted=sparse, directed=directed, seed=2)
+    chosen = settings(*changes)
     assert (graph.degrees == 0).any()
     model = chosen.encoder.build(7, SEEDS)
     features, topology = Features(graph), Topology.of(graph)

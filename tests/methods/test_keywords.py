@@ -17,7 +17,7 @@ from nodewise.methods.estimator import Embedder
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.rivals.dgi import DGI
 from nodewise.methods.smoothed import SmoothedFeatures
-from nodewise.sampling.hard import Hard
+from nodewise.sampling.weigh.hard import Hard
 
 QUICK: dict[type[Embedder], dict[str, Any]] = {
     NodeEmbedder: {"dimension": 8, "steps": 2, "clusterings": 2, "batch_size": 100},

@@ -45,7 +45,7 @@ def encoder(chosen: Settings) -> GCN:
 
 def whole(chosen: Settings, features: Features, topology: Topology) -> torch.Tensor:
     vectors = encoder(chosen).graph(features, topology)[0]
-    return smooth(topology.normalised_adjacency(), vectors, chosen.embedding.propagation, chosen.embedding.teleport)
+    return smooth(topology.normalized_adjacency(), vectors, chosen.embedding.propagation, chosen.embedding.teleport)
 
 
 def in_chunks(chosen: Settings, features: Features, topology: Topology, buffers: Buffers) -> torch.Tensor:
@@ -64,9 +64,9 @@ def test_the_same_vectors_from_memory_files_and_a_store(
     chosen, graph = settings(*changes), random_graph(50, 80, sparse=sparse, seed=1)
     write_store(graph, tmp_path / "store")
     stored = open_store(tmp_path / "store")
-    expected = in_chunks(chosen, Features(graph), Topology.of(graph), MemoryBuffers(50, 6, torch.device("cpu")))
+    expected = in_chunks(chosen, Features(graph), Topology.of(graph), MemoryBuffers(50, torch.device("cpu")))
     for one in (graph, stored):
-        files = FileBuffers(50, 6, tmp_path)
+        files = FileBuffers(50, tmp_path)
         assert torch.equal(in_chunks(chosen, Features(one), Topology.of(one), files), expected)
         files.close()
     assert torch.allclose(expected, whole(chosen, Features(graph), Topology.of(graph)), atol=1e-6)
@@ -90,7 +90,7 @@ def test_no_buffer_is_written_while_it_is_needed() -> None:
 
 def test_steps_are_told_of_and_rows_that_are_done_left_out() -> None:
     chosen, graph = settings("encoder.kind=gcn", "embedding.propagation=1"), random_graph(20, 30)
-    buffers, told = MemoryBuffers(20, 6, torch.device("cpu")), []
+    buffers, told = MemoryBuffers(20, torch.device("cpu")), []
 
     def step(name: str, rows: int, work: object) -> None:
         told.append((name, rows))

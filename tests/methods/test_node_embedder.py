@@ -89,7 +89,7 @@ def test_the_same_seed_gives_the_same_bits_in_another_process(tmp_path: Path) ->
         "np.save(sys.argv[1], embedder().fit_transform(GRAPH).vectors)\n"
     )
     root = Path(__file__).resolve().parents[2]
-    environment = os.environ | {"PYTHONPATH": str(root)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (root / "src", root)))}
     subprocess.run([sys.executable, "-c", program, str(path)], check=True, cwd=root, env=environment, timeout=120)
     assert np.array_equal(embedder().fit_transform(GRAPH).vectors, np.load(path))
 
@@ -147,7 +147,7 @@ def test_metrics_go_to_the_run_folder(tmp_path: Path) -> None:
 
 
 def test_labels_and_order_of_calls_do_not_matter() -> None:
-    labelled = Graph.from_edges(
+    labeled = Graph.from_edges(
         np.repeat(np.arange(60), GRAPH.degrees),
         GRAPH.indices,
         features=GRAPH.features,
@@ -155,7 +155,7 @@ def test_labels_and_order_of_calls_do_not_matter() -> None:
     )
     model = embedder()
     model.fit(random_graph(30, 60, seed=1))
-    assert np.array_equal(model.fit_transform(labelled).vectors, embedder().fit_transform(GRAPH).vectors)
+    assert np.array_equal(model.fit_transform(labeled).vectors, embedder().fit_transform(GRAPH).vectors)
 
 
 def test_a_batch_larger_than_the_graph_is_one_batch() -> None:

@@ -59,7 +59,7 @@ def test_values_that_make_no_sense_are_refused_by_name(name: str, value: float) 
 
 def test_the_whole_config_of_an_earlier_run_is_still_read() -> None:
     # The start of a config.toml as it was written before parts owned their settings; the other sections are unchanged.
-    text = config.to_toml(Settings()).replace("neighbors =", "neighbours =")
+    text = config.to_toml(Settings()).replace("neighbors =", "neighbors =")
     rivals = "[sampling.rivals]\nshare = 0.5\nconcentration = 0.5\npositive_prior = 0.1\nquantile = 0.1\n\n[loss]"
     text = text.replace("[loss]", rivals)
     assert config.from_mapping(Settings, tomllib.loads(text), "config.toml") == Settings()

@@ -67,9 +67,13 @@ def in_memory(graph: Graph, chosen: Settings) -> np.ndarray:
         ("encoder.kind=smoothing", "encoder.teleports=[0.1, 0.5]"),
     ],
 )
-@pytest.mark.parametrize("sparse", [False, True])
-def test_the_vectors_of_memory_bit_for_bit(tmp_path: Path, changes: tuple[str, ...], sparse: bool) -> None:
-    graph, chosen = random_graph(50, 80, sparse=sparse, seed=1), settings(*changes)
+@pytest.mark.parametrize(("sparse", "directed"), [(False, False), (True, False), (False, True)])
+def test_the_vectors_of_memory_bit_for_bit(
+    tmp_path: Path, changes: tuple[str, ...], sparse: bool, directed: bool
+) -> None:
+    if directed and "encoder.teleports=[0.1, 0.5]" in changes:
+        pytest.skip("where edges have directions there is room for one")
+    graph, chosen = random_graph(50, 80, sparse=sparse, weighted=sparse, directed=directed, seed=1), settings(*changes)
     write_store(graph, tmp_path / "store")
     stored = open_store(tmp_path / "store")
     written = to_shards(stored, chosen, tmp_path / "vectors")
@@ -107,11 +111,14 @@ to_shards(open_store(Path("store")), settings(), Path("vectors"))
 CHUNKS, PASSES = 4, 6  # 50 nodes, 16 at a time; a product, a layer and four smoothing steps
 
 
+ROOT = Path(__file__).parents[2]
+
+
 def kill_after(count: int, folder: Path) -> None:
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, str(count)],
         cwd=folder,
-        env={"PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"},
+        env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "OMP_NUM_THREADS": "1"},
         check=False,
     )
     assert killed.returncode == -signal.SIGKILL
@@ -156,7 +163,7 @@ def test_other_settings_do_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
     graph = random_graph(50, 80, seed=1)
     with monkeypatch.context() as patch:
         patch.setattr(sharded, "write_shard", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(Paused, match="the same command goes on"):
+        with pytest.raises(Paused, match="the same command resumes"):
             to_shards(graph, settings(), tmp_path / "vectors")
     to_shards(graph, settings("embedding.teleport=0.5"), tmp_path / "vectors")
     expected = in_memory(graph, settings("embedding.teleport=0.5"))

@@ -1,4 +1,4 @@
-"""Smoothed features are the recipe's: all of idf, unit rows, personalised PageRank, nothing learnt."""
+"""Smoothed features are the recipe's: all of idf, unit rows, personalised PageRank, nothing learned."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_inner_products_are_those_of_the_recipe() -> None:
         np.testing.assert_allclose(found @ found.T, slow() @ slow().T, atol=2e-5)
 
 
-def test_nothing_is_learnt_and_it_beats_the_features_all_the_same(tmp_path: Path) -> None:
+def test_nothing_is_learned_and_it_beats_the_features_all_the_same(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     model = SmoothedFeatures(dimension=16, seed=2, device="cpu").fit(planted(), run=run)
     assert model.steps_ == 0

@@ -1,6 +1,6 @@
 """The methods: ours, its rivals, and those that learn from labels.
 
-The package itself is the catalogue: ``nodewise.methods["dgi"]`` is a class, ``list(nodewise.methods)`` the names.
+The package itself is the catalog: ``nodewise.methods["dgi"]`` is a class, ``list(nodewise.methods)`` the names.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 
-class _Catalogue(ModuleType):
+class _Catalog(ModuleType):
     def __getitem__(self, name: str) -> type[Any]:
         from nodewise.methods.estimator import METHODS
 
@@ -23,4 +23,4 @@ class _Catalogue(ModuleType):
         return iter(METHODS)
 
 
-sys.modules[__name__].__class__ = _Catalogue
+sys.modules[__name__].__class__ = _Catalog

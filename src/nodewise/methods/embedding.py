@@ -7,19 +7,17 @@ from contextlib import closing
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from nodewise.core import rng
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
-from nodewise.encoders.gcn import smooth
 from nodewise.methods.layerwise import Buffers, Step, at_once, choose_buffers, chunks, program, run_passes
+from nodewise.methods.postprocess import of_length, smooth_in_place
 from nodewise.methods.settings import Settings
 from nodewise.views.topology import Topology
 
 _CHUNK = 4096
-_SMOOTHED_ENTRIES = 1 << 24
 
 
 @torch.no_grad()
@@ -37,7 +35,7 @@ def embed_nodes(
     if settings.embedding.mode == "walks" and len(seeds) > 1:  # runs walk together
         nodes = torch.arange(topology.num_nodes, device=topology.device)
         return embed_by_walks(encoder, features, topology, settings, seeds, nodes)
-    runs, total = [], len(seeds) * number_of_passes(encoder, settings) * topology.num_nodes
+    runs, total = [], len(seeds) * number_of_passes(encoder, topology, settings) * topology.num_nodes
     with (progress or SilentProgress()).stage("embedding", total) as bar:
 
         def step(name: str, rows: int, work: Callable[[], None]) -> None:
@@ -63,9 +61,10 @@ def in_chunks(encoder: Encoder, topology: Topology, settings: Settings) -> bool:
     return settings.embedding.mode == "walks" or layered
 
 
-def number_of_passes(encoder: Encoder, settings: Settings) -> int:
+def number_of_passes(encoder: Encoder, topology: Topology, settings: Settings) -> int:
     """Return how often a node is touched until its vector is known."""
-    passes = program(encoder, 0, settings) if settings.embedding.mode == "graph" else None
+    directed = topology.faces is not None
+    passes = program(encoder, 0, settings, directed) if settings.embedding.mode == "graph" else None
     return 1 if passes is None else len(passes)
 
 
@@ -87,7 +86,7 @@ def embedded_rows(
     first node is in `done` are left out.
     """
     chosen = settings.embedding
-    passes = program(encoder, run, settings) if chosen.mode == "graph" else None
+    passes = program(encoder, run, settings, topology.faces is not None) if chosen.mode == "graph" else None
     if passes is not None:
         for start, rows in run_passes(passes, features, topology, buffers, step, done):
             yield start, of_length(encoder.finish(rows), chosen.length)
@@ -117,21 +116,8 @@ def embed_by_walks(
     return of_length(vectors, settings.embedding.length)
 
 
-def of_length(vectors: Tensor, length: float | None) -> Tensor:
-    """Scale vectors (..., d) to a length, all but those of zeros; None leaves them as they are."""
-    return vectors if length is None else length * normalize(vectors, dim=-1)
-
-
 def _embed_whole(encoder: Encoder, features: Features, topology: Topology, settings: Settings) -> Tensor:
     chosen, vectors = settings.embedding, encoder.graph(features, topology)
     if chosen.propagation:
-        _smooth_columns(vectors, topology, chosen.propagation, chosen.teleport)
+        smooth_in_place(vectors, topology, chosen.propagation, chosen.teleport)
     return of_length(encoder.finish(vectors), chosen.length)
-
-
-def _smooth_columns(vectors: Tensor, topology: Topology, steps: int, teleport: float) -> None:
-    """Smooth (S, N, d) in place; columns do not mix, so some at a time bound what is held beside the result."""
-    adjacency, width = topology.normalised_adjacency(), max(1, _SMOOTHED_ENTRIES // topology.num_nodes)
-    for run in vectors:
-        for columns in run.split(width, dim=-1):
-            columns.copy_(smooth(adjacency, columns.contiguous(), steps, teleport))

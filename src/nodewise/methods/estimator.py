@@ -7,33 +7,40 @@ before and after is untouched, and the same seed gives the same result.
 from __future__ import annotations
 
 import json
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from nodewise.core.config import keyword_values, with_keywords
+from nodewise.core.config import to_mapping
 from nodewise.core.errors import InputError, NodewiseError, require_type
 from nodewise.core.folder import RunFolder
-from nodewise.core.progress import Progress, SilentProgress
+from nodewise.core.keywords import keyword_values, with_keywords
+from nodewise.core.progress import Progress, SilentProgress, shown_by
 from nodewise.core.registry import Registry
 from nodewise.core.rng import checked_seed
+from nodewise.core.tracking import Listener, told
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.validate import require_features
-from nodewise.methods.inputs import Inputs
+from nodewise.methods.inputs import Inputs, Scaling, suitable
+from nodewise.read.interop import as_graph
+from nodewise.runs.source import with_features_like
+from nodewise.tables.table import FittedTable
 from nodewise.training.checkpoint import CheckpointPlan, write_tensors
 from nodewise.training.device import choose_device
 from nodewise.training.settings import MOST_RATE
 from nodewise.training.team import Alone
+from nodewise.vectors.collapse import collapse_warnings
 from nodewise.vectors.embeddings import Embeddings
 
 if TYPE_CHECKING:
@@ -45,6 +52,8 @@ Say = Callable[[str], None]
 
 class Methods(Registry["type[Estimator]"]):
     """The methods by name: ours, then those without labels, then those with, each by year."""
+
+    remedy = "import its module in Python and open the run there (nodewise.Run); 'neighbors' and 'report' need no code"
 
     def names(self) -> tuple[str, ...]:
         """Return all names, importing every method."""
@@ -111,11 +120,14 @@ class Estimator(ABC):
         title: in tables.
         paper: authors, venue and year.
         uses: some of X (features), A (edges), S (diffusion of the edges), Y (labels).
+        probe: the preset of `nodewise.evaluation.presets` by which its authors score it, or the nearest one there is.
         cost: time and memory of training, in N nodes, E edges, F features, d dimensions, B nodes of a batch.
         inductive: whether it embeds nodes that training has not seen.
         resumable: whether it saves checkpoints, and several processes can train it together.
         partial: whether it embeds some nodes, or a graph in shards, without embedding all of it at once.
+        directions: whether it sees the directions of edges; others take edges to go both ways.
         history_: the records of training, in order.
+        table_: how the columns of a table became the features, where they were one.
     """
 
     name: ClassVar[str] = ""
@@ -126,10 +138,13 @@ class Estimator(ABC):
     inductive: ClassVar[bool] = False
     resumable: ClassVar[bool] = False
     partial: ClassVar[bool] = False
+    directions: ClassVar[bool] = False
     needs_features: ClassVar[bool] = True
+    probe: ClassVar[str] = "mvgrl"
     settings_class: ClassVar[type[Any]]
     tuned: ClassVar[dict[str, dict[str, Any]]] = {}
     history_: list[dict[str, Any]]
+    table_: FittedTable | None = None
 
     def __init_subclass__(cls) -> None:
         cls.name = f"{cls.__module__}:{cls.__qualname__}"  # until it is registered under a shorter one
@@ -199,6 +214,7 @@ class Estimator(ABC):
         checkpoints: CheckpointPlan | None = None,
         check_memory: bool = True,
         team: Alone | None = None,
+        callbacks: Iterable[Listener] = (),
     ) -> Self:
         """Train on a graph.
 
@@ -211,19 +227,25 @@ class Estimator(ABC):
                 methods that are `resumable` make them.
             check_memory: refuse beforehand what will not fit into memory, where that can be known.
             team: the processes that train together, for methods that are `resumable`.
+            callbacks: told of the training as it goes: functions of a record, or `nodewise.Callback` objects.
         """
-        require_type("graph", graph, Graph, "a Graph")
+        graph = as_graph(graph)
         if team is not None and team.size > 1 and not self.resumable:
             raise InputError(f"{self.name} trains in a single process; start it without torchrun")
-        self.history_ = []
+        self.history_, self.table_ = [], graph.table
 
         def log(record: dict[str, Any]) -> None:
             kept = {name: value if isinstance(value, int) else float(value) for name, value in record.items()}
             self.history_.append(kept)
             if run is not None:
                 run.append_metrics(kept)
+            for callback in everybody:
+                callback.record(dict(kept))  # theirs to change
 
-        self._learn(graph, Watch(progress or SilentProgress(), log, run, checkpoints, check_memory, team or Alone()))
+        about = {"method": self.name, "seed": self.seed, "graph": graph.name, "settings": to_mapping(self.settings)}
+        watch = Watch(progress or SilentProgress(), log, run, checkpoints, check_memory, team or Alone())
+        with shown_by(watch.progress), told(callbacks, about) as everybody:
+            self._learn(graph, watch)
         return self
 
     def _learn(self, graph: Graph, watch: Watch) -> None:
@@ -242,7 +264,7 @@ class Estimator(ABC):
 
     @abstractmethod
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
-        """Train, and set what was learnt."""
+        """Train, and set what was learned."""
 
 
 class Embedder(Estimator):
@@ -253,6 +275,14 @@ class Embedder(Estimator):
     """
 
     embeddings_: Embeddings
+
+    def fit(self, graph: Graph, y: object = None, *, run: RunFolder | None = None, **options: Any) -> Self:
+        """Train on a graph; see `Estimator.fit`. Vectors that do not tell nodes apart are warned of."""
+        super().fit(graph, y, run=run, **options)
+        if run is None and hasattr(self, "embeddings_"):  # runs tell it themselves; processes that assist have none
+            for message in collapse_warnings(self.embeddings_.vectors):
+                logging.getLogger("nodewise").warning("%s: %s", self.name, message)
+        return self
 
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
         vectors = self._embed(inputs, watch).detach().to("cpu", torch.float32).contiguous()
@@ -314,6 +344,7 @@ class Embedder(Estimator):
         run = RunFolder.open(folder)
         model = cls(run.read_config(cls.settings_class), seed=run.read_seed(), device=device)
         model.read_weights(run)
+        model.table_ = FittedTable.read(run.features)
         model.history_ = run.read_metrics()
         if embeddings:
             model.embeddings_ = Embeddings.from_parquet(run.embeddings)
@@ -328,10 +359,22 @@ class InductiveEmbedder(Embedder):
     """An embedder whose vectors are computed by a network from features and edges, of any graph.
 
     A subclass builds the network and trains it; `_encode` must need nothing but the network and the graph.
+
+    Attributes:
+        scaling: how rows of features are scaled before the network sees them (see `nodewise.methods.inputs.scaled`).
+        earlier_scaling: how they were when runs did not yet say it.
+        scaling_: how they are in this model.
     """
 
     inductive = True
+    scaling: ClassVar[Scaling] = "raw"
+    earlier_scaling: ClassVar[Scaling] = "raw"
+    scaling_: Scaling
     network_: nn.Module
+
+    def _fit(self, inputs: Inputs, watch: Watch) -> None:
+        self.scaling_ = suitable(inputs.graph.features, self.scaling)
+        super()._fit(Inputs(inputs.graph, inputs.device, self.scaling_), watch)
 
     @abstractmethod
     def _build(self, num_features: int) -> nn.Module:
@@ -360,17 +403,19 @@ class InductiveEmbedder(Embedder):
         """Embed the nodes of any graph with the same features, seen in training or not; with `nodes`, only those."""
         if not hasattr(self, "network_"):
             self._require_fit()
+        graph = with_features_like(graph, self.table_)
         require_features(graph, self.num_features_)
         device = choose_device(self.device)
         self.network_.to(device)
         with seeded(self.seed, device):
-            vectors = self._vectors(Inputs(graph, device))
+            vectors = self._vectors(Inputs(graph, device, self.scaling_))
         embeddings = Embeddings(graph.ids, vectors.to("cpu", torch.float32).contiguous().numpy())
         return embeddings if nodes is None else embeddings.of(nodes)
 
     def write_weights(self, run: RunFolder) -> None:
         """Write the network."""
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "method": type(self).__name__}
+        about["features"] = self.scaling_
         write_tensors(run.weights, self.network_.state_dict(), about)
 
     def read_weights(self, run: RunFolder) -> None:
@@ -379,6 +424,7 @@ class InductiveEmbedder(Embedder):
             with safe_open(run.weights, framework="pt") as file:
                 about: Mapping[str, str] = file.metadata() or {}
             self.seed, self.num_features_ = int(about["seed"]), int(about["num_features"])
+            self.scaling_ = cast(Scaling, about.get("features", self.earlier_scaling))
             self.network_ = self._build(self.num_features_)
             self.network_.load_state_dict(load_file(run.weights))
         except (SafetensorError, OSError, KeyError, RuntimeError, ValueError) as error:

@@ -1,7 +1,7 @@
 """Vectors for some nodes of a graph, computed from what they see and nothing else.
 
 A vector depends on the nodes at most h hops away, with h the number of layers and smoothing steps. From the nodes
-asked for, the sets that each pass has to know are found outwards, S_h = the nodes, S_{t-1} = S_t and its neighbours;
+asked for, the sets that each pass has to know are found outwards, S_h = the nodes, S_{t-1} = S_t and its neighbors;
 then the passes are carried out inwards, each for its own set.
 """
 
@@ -15,10 +15,11 @@ from nodewise.encoders.encoder import Encoder, Pass
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
-from nodewise.methods.embedding import embed_by_walks, embed_nodes, of_length
+from nodewise.methods.embedding import embed_by_walks, embed_nodes
 from nodewise.methods.layerwise import hops, program
+from nodewise.methods.postprocess import of_length
 from nodewise.methods.settings import Settings
-from nodewise.views.topology import Topology, csr_tensor
+from nodewise.views.topology import Topology, mixed
 
 
 def places_of(nodes: NodeIds, graph: Graph) -> Tensor:
@@ -40,7 +41,7 @@ def embed_some(
     """
     if settings.embedding.mode == "walks":
         return embed_by_walks(encoder, features, topology, settings, seeds, nodes)[0]
-    passes = program(encoder, 0, settings)
+    passes = program(encoder, 0, settings, topology.faces is not None)
     if passes is None:
         return embed_nodes(encoder, features, topology, settings, seeds)[0][nodes]
     vectors = _run(passes, features, topology, reached(topology, nodes, hops(passes)))
@@ -53,7 +54,7 @@ def reached(topology: Topology, nodes: Tensor, hops: int) -> list[Tensor]:
     """Return the distinct nodes within 0, 1, ..., `hops` hops, ascending."""
     balls = [torch.unique(nodes)]
     for _ in range(hops):
-        around, _ = topology.neighbours(balls[-1])
+        around, _ = topology.neighbors(balls[-1])
         balls.append(torch.unique(torch.cat([balls[-1], around])))
     return balls
 
@@ -73,11 +74,9 @@ def _run(passes: list[Pass], features: Features, topology: Topology, balls: list
             )
             continue
         wanted = balls.pop()
-        offsets, columns, values = topology.adjacency_rows(wanted)
-        size = (len(wanted), len(known))
-        mixed = csr_tensor(offsets, torch.searchsorted(known, columns), values, size) @ rows
+        around = mixed(topology.mixing_rows(wanted, among=known), rows)
         anchor = None
         if one.teleport is not None and origin is not None and origin_nodes is not None:
             anchor = origin[torch.searchsorted(origin_nodes, wanted)]
-        rows, known = one.combine(mixed, anchor), wanted
+        rows, known = one.combine(around, anchor), wanted
     return rows

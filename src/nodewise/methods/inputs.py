@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -12,12 +12,34 @@ from torch import Tensor
 from nodewise.graph.graph import Graph
 from nodewise.views.topology import Topology, csr_of, csr_tensor
 
+Scaling = Literal["raw", "shares", "unit"]
+
+
+def suitable(features: Any, wanted: Scaling) -> Scaling:
+    """Return how to scale features, numpy or CSR: as wanted, but those with negative numbers, no counts, stay raw."""
+    values = features if isinstance(features, np.ndarray) else features.data
+    return "raw" if wanted == "shares" and (values < 0).any() else wanted
+
+
+def scaled(features: Any, scaling: Scaling) -> Any:
+    """Return features (N, F), numpy or CSR, as they are, with rows of length one, or with rows that sum to one.
+
+    Shares are what most papers give their networks: words are counted, and long texts are no louder than short ones.
+    """
+    if scaling == "raw":
+        return features
+    if scaling == "shares" and np.abs(np.asarray(features.sum(1)) - 1).max() < 1e-5:
+        return features  # dividing again would only round
+    from sklearn.preprocessing import normalize
+
+    return normalize(features, norm="l1" if scaling == "shares" else "l2")
+
 
 class Inputs:
-    """The features, edges and normalised adjacency of a graph on one device."""
+    """The features, edges and normalized adjacency of a graph on one device."""
 
-    def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
-        self.graph, self.device = graph, torch.device(device)
+    def __init__(self, graph: Graph, device: torch.device | str = "cpu", scaling: Scaling = "raw") -> None:
+        self.graph, self.device, self.scaling = graph, torch.device(device), scaling
 
     @property
     def num_nodes(self) -> int:
@@ -35,9 +57,14 @@ class Inputs:
         return Topology.of(self.graph, self.device)
 
     @cached_property
+    def features(self) -> Any:
+        """Features (N, F), numpy or CSR, scaled."""
+        return scaled(self.graph.features, self.scaling)
+
+    @cached_property
     def x(self) -> Tensor:
         """Features (N, F); sparse CSR where the graph's are: linear layers take either."""
-        found: Any = self.graph.features
+        found = self.features
         if isinstance(found, np.ndarray):
             return torch.from_numpy(np.ascontiguousarray(found)).to(self.device)
         return csr_of(found, self.device)
@@ -56,11 +83,13 @@ class Inputs:
     @cached_property
     def adjacency(self) -> Tensor:
         """D^-1/2 (A + I) D^-1/2 as sparse CSR (N, N)."""
-        return self.topology.normalised_adjacency()
+        return self.topology.normalized_adjacency()
 
     @cached_property
     def scaled_laplacian(self) -> Tensor:
-        """2 L / 2 - I = -D^-1/2 A D^-1/2 as sparse CSR (N, N), where L is the normalised Laplacian."""
-        scale = self.topology.degrees.clamp(min=1).to(torch.float32).rsqrt()
-        values = -scale[self.edge_index].prod(0)
+        """2 L / 2 - I = -D^-1/2 A D^-1/2 as sparse CSR (N, N), where L is the normalized Laplacian."""
+        strengths = torch.where(self.topology.degrees > 0, self.topology.strengths, 1.0)
+        values = -strengths.to(torch.float32).rsqrt()[self.edge_index].prod(0)
+        if self.topology.weights is not None:
+            values *= self.topology.weights
         return csr_tensor(self.topology.indptr, self.topology.indices, values, (self.num_nodes, self.num_nodes))

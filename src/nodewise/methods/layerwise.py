@@ -19,7 +19,7 @@ from torch import Tensor
 from nodewise.encoders.encoder import Encoder, Pass, smoothing_passes
 from nodewise.encoders.features import Features
 from nodewise.methods.settings import Settings
-from nodewise.views.topology import Topology, csr_tensor
+from nodewise.views.topology import Topology, mixed
 
 ROWS = 1 << 16
 _NAMES = ("first", "second", "result")
@@ -28,9 +28,9 @@ _NAMES = ("first", "second", "result")
 Step = Callable[[str, int, Callable[[], None]], None]
 
 
-def program(encoder: Encoder, run: int, settings: Settings) -> list[Pass] | None:
+def program(encoder: Encoder, run: int, settings: Settings, directed: bool = False) -> list[Pass] | None:
     """Return the passes of one run's encoder and of the smoothing that the settings ask for, if it has such a form."""
-    passes = encoder.passes(run)
+    passes = encoder.face_passes(run) if directed else encoder.passes(run)
     chosen = settings.embedding
     return None if passes is None else passes + smoothing_passes(chosen.propagation, chosen.teleport)
 
@@ -114,9 +114,8 @@ def _rows(
     matrix = buffers.read(where.source)
     if one.weight is not None:
         return one.combine(matrix[start:end] @ one.weight, None)
-    adjacency = topology.adjacency_rows(torch.arange(start, end, device=topology.device))
-    mixed = csr_tensor(*adjacency, (end - start, topology.num_nodes)) @ matrix
-    return one.combine(mixed, None if where.origin is None else buffers.read(where.origin)[start:end])
+    around = mixed(topology.mixing_rows(torch.arange(start, end, device=topology.device)), matrix)
+    return one.combine(around, None if where.origin is None else buffers.read(where.origin)[start:end])
 
 
 IN_MEMORY = 1 << 28
@@ -124,7 +123,7 @@ IN_MEMORY = 1 << 28
 
 
 class Buffers(Protocol):
-    """Matrices (N, d) by name."""
+    """Matrices of N rows by name, each as wide as the rows last written to it."""
 
     def read(self, name: str) -> Tensor:
         """Return a matrix."""
@@ -139,8 +138,8 @@ class Buffers(Protocol):
 class MemoryBuffers:
     """Matrices in the memory of a device."""
 
-    def __init__(self, nodes: int, width: int, device: torch.device) -> None:
-        self._shape, self._device = (nodes, width), device
+    def __init__(self, nodes: int, device: torch.device) -> None:
+        self._nodes, self._device = nodes, device
         self._held: dict[str, Tensor] = {}
 
     def read(self, name: str) -> Tensor:
@@ -149,8 +148,8 @@ class MemoryBuffers:
 
     def write(self, name: str, start: int, rows: Tensor) -> None:
         """Write some rows."""
-        if name not in self._held:
-            self._held[name] = torch.empty(self._shape, device=self._device)
+        if name not in self._held or self._held[name].shape[1] != rows.shape[1]:
+            self._held[name] = torch.empty(self._nodes, rows.shape[1], device=self._device)
         self._held[name][start : start + len(rows)] = rows
 
     def close(self) -> None:
@@ -161,19 +160,24 @@ class MemoryBuffers:
 class FileBuffers:
     """Matrices in files of a folder, or, without one, in temporary files that vanish with the process."""
 
-    def __init__(self, nodes: int, width: int, folder: Path | None = None) -> None:
-        self._shape, self._folder = (nodes, width), folder
+    def __init__(self, nodes: int, folder: Path | None = None) -> None:
+        self._nodes, self._folder = nodes, folder
         self._files: dict[str, BinaryIO] = {}
 
     def read(self, name: str) -> Tensor:
         """Return a matrix, whose pages are the file's."""
-        return torch.from_numpy(np.memmap(self._file(name), np.float32, "r+", shape=self._shape))
+        file = self._file(name)
+        shape = (self._nodes, os.fstat(file.fileno()).st_size // (4 * self._nodes))
+        return torch.from_numpy(np.memmap(file, np.float32, "r+", shape=shape))
 
     def write(self, name: str, start: int, rows: Tensor) -> None:
         """Write some rows."""
-        data, place = memoryview(rows.cpu().contiguous().numpy().tobytes()), start * self._shape[1] * 4
+        data, place = memoryview(rows.cpu().contiguous().numpy().tobytes()), start * rows.shape[1] * 4
+        descriptor, size = self._file(name).fileno(), self._nodes * rows.shape[1] * 4
+        if os.fstat(descriptor).st_size != size:
+            os.truncate(descriptor, size)  # its full length at once: reading begins before the last rows are written
         while len(data):
-            written = os.pwrite(self._file(name).fileno(), data, place)
+            written = os.pwrite(descriptor, data, place)
             data, place = data[written:], place + written
 
     def close(self) -> None:
@@ -190,8 +194,6 @@ class FileBuffers:
                 path = self._folder / name
                 path.touch()
                 file = path.open("r+b")
-            # Its full length at once: reading begins before the last rows are written.
-            os.truncate(file.fileno(), self._shape[0] * self._shape[1] * 4)
             self._files[name] = file
         return self._files[name]
 
@@ -199,4 +201,4 @@ class FileBuffers:
 def choose_buffers(nodes: int, width: int, device: torch.device) -> Buffers:
     """Return buffers in memory for small matrices and, on the CPU, in temporary files for large ones."""
     small = nodes * width <= IN_MEMORY or device.type != "cpu"
-    return MemoryBuffers(nodes, width, device) if small else FileBuffers(nodes, width)
+    return MemoryBuffers(nodes, device) if small else FileBuffers(nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import ClassVar
@@ -17,14 +18,16 @@ from nodewise.core.progress import Progress
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.preparation import Preparation
-from nodewise.graph.graph import Graph
+from nodewise.graph.graph import Graph, without_directions
 from nodewise.graph.ids import NodeIds
-from nodewise.graph.validate import require_features
+from nodewise.graph.validate import require_features, require_kinds
 from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.estimator import Embedder, Say, Watch, method
 from nodewise.methods.incremental import embed_some, places_of
 from nodewise.methods.settings import Settings
 from nodewise.methods.sharded import Sharded, embed_to_shards
+from nodewise.read.feature_table import MOST_KINDS
+from nodewise.runs.source import with_features_like
 from nodewise.training.checkpoint import FileCheckpoints, identity, write_tensors
 from nodewise.training.device import choose_device, out_of_memory_in_words, require_memory
 from nodewise.training.health import GoneAstray
@@ -59,7 +62,7 @@ class NodeEmbedder(Embedder):
     Attributes:
         embeddings_: vectors of the nodes fitted, keyed by their ids.
         encoder_: the trained graph neural network.
-        steps_: optimiser steps taken.
+        steps_: optimizer steps taken.
     """
 
     title = "node-wise, adaptive negatives"
@@ -69,10 +72,13 @@ class NodeEmbedder(Embedder):
     inductive = True
     resumable = True
     partial = True
+    directions = True
     needs_features = False
     settings_class: ClassVar[type[Settings]] = Settings
     settings: Settings
     steps_: int
+    directed_: bool = False
+    kinds_: tuple[str | int, ...] = ()
 
     def _learn(self, graph: Graph, watch: Watch) -> None:
         refuse_hopeless(graph)
@@ -86,13 +92,16 @@ class NodeEmbedder(Embedder):
             learner = prepare(graph, self.settings, [self.seed], device, team=team)
             self.steps_ = self._train(learner, graph, watch)
             self.encoder_, self.preparation_ = learner.encoder, learner.features.preparation
-            self.num_features_ = graph.num_features
+            self._remember(graph)
             if team.rank > 0:
                 return
             vectors = embed_nodes(
                 learner.encoder, learner.features, learner.topology, self.settings, learner.seeds, watch.progress
             )
         self.embeddings_ = Embeddings(graph.ids, vectors[0].cpu().numpy())
+
+    def _remember(self, graph: Graph) -> None:
+        self.num_features_, self.directed_, self.kinds_ = graph.num_features, graph.directed, graph.kind_names
 
     def _train(self, learner: Learner, graph: Graph, watch: Watch) -> int:
         run, plan = watch.run, watch.checkpoints
@@ -110,7 +119,7 @@ class NodeEmbedder(Embedder):
                     raise
                 good = files.last_good(error.step)
                 raise NodewiseError(
-                    f"{error}; {f'what was learnt before is in {good}' if good else 'no checkpoint is older'}",
+                    f"{error}; {f'what was learned before is in {good}' if good else 'no checkpoint is older'}",
                     code=error.code,
                 ) from None
 
@@ -119,7 +128,7 @@ class NodeEmbedder(Embedder):
 
         With `nodes`, only those: what they see of the graph is all that is computed.
         """
-        encoder, seeds = self._applied_to(graph)
+        graph, encoder, seeds = self._applied_to(graph)
         features, topology = Features(graph, seeds.device, self.preparation_), Topology.of(graph, seeds.device)
         if nodes is None:
             vectors = embed_nodes(encoder, features, topology, self.settings, seeds, progress)[0]
@@ -142,22 +151,37 @@ class NodeEmbedder(Embedder):
         After a kill the same call resumes where it was; Ctrl-C is `Paused` once there is something to resume from. The
         processes of a team share the work.
         """
-        encoder, seeds = self._applied_to(graph)
+        graph, encoder, seeds = self._applied_to(graph)
         return embed_to_shards(
             encoder, graph, self.settings, seeds, Path(folder), progress, team, nodes, say, self.preparation_
         )
 
-    def _applied_to(self, graph: Graph) -> tuple[Encoder, torch.Tensor]:
-        """Return the encoder and the seeds on the device, once it is sure that they can embed the graph."""
+    def _applied_to(self, graph: Graph) -> tuple[Graph, Encoder, torch.Tensor]:
+        """Return the graph, with the features of training, and the encoder and the seeds on the device.
+
+        A model that was trained without directions sees none here either.
+        """
         if not hasattr(self, "encoder_"):
             self._require_fit()
+        graph = with_features_like(graph, self.table_)
+        if self.directed_ and not graph.directed:
+            raise InputError(
+                f"{graph.name}: edges without directions, and the model was trained on directed ones; read them with "
+                "--directed, or in Python with directed=True",
+                code="no-directions",
+            )
+        if graph.directed and not self.directed_:
+            graph = without_directions(graph)
         require_features(graph, self.num_features_)
+        graph = require_kinds(graph, self.kinds_)
         device = choose_device(self.device)
-        return self.encoder_.to(device), torch.tensor([self.seed], device=device)
+        return graph, self.encoder_.to(device), torch.tensor([self.seed], device=device)
 
     def write_weights(self, run: RunFolder) -> None:
         """Write the encoder."""
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "steps": str(self.steps_)}
+        about |= {"directed": "1"} if self.directed_ else {}
+        about |= {"kinds": json.dumps(self.kinds_)} if self.kinds_ else {}
         kept: dict[str, torch.Tensor] = dict(self.encoder_.state_dict())
         if self.preparation_ is not None:
             kept, about = kept | self.preparation_.tensors(), about | self.preparation_.facts()
@@ -168,14 +192,26 @@ class NodeEmbedder(Embedder):
         about, weights, facts = _read_weights(run.weights)
         self.preparation_ = Preparation.kept(weights, facts, about["num_features"])
         self.seed, self.num_features_, self.steps_ = about["seed"], about["num_features"], about["steps"]
+        self.directed_, self.kinds_ = facts.get("directed") == "1", _kinds(run.weights, facts)
         _require_fit_for(run, self.num_features_, self.settings, weights)
-        self.encoder_ = self.settings.encoder.build(self.num_features_, torch.tensor([self.seed]))
+        width = self.num_features_ * max(1, len(self.kinds_))
+        self.encoder_ = self.settings.encoder.build(width, torch.tensor([self.seed]))
         try:
             self.encoder_.load_state_dict(weights)
         except RuntimeError:
             raise InputError(
                 f"{run.weights}: the weights do not fit the settings in {run.config.name}", code="damaged-run"
             ) from None
+
+
+def _kinds(path: Path, facts: dict[str, str]) -> tuple[str | int, ...]:
+    try:
+        names = json.loads(facts.get("kinds", "[]"))
+        if isinstance(names, list) and len(names) <= MOST_KINDS and all(isinstance(name, str | int) for name in names):
+            return tuple(names)
+    except ValueError:
+        pass
+    raise InputError(f"{path}: the types of nodes are no list of names", code="damaged-run")
 
 
 def _require_fit_for(run: RunFolder, num_features: int, settings: Settings, weights: dict[str, torch.Tensor]) -> None:
@@ -210,7 +246,7 @@ def _read_weights(path: Path) -> tuple[dict[str, int], dict[str, torch.Tensor], 
 
 
 def refuse_hopeless(graph: Graph) -> None:
-    """Refuse graphs from which nothing can be learnt, in words."""
+    """Refuse graphs from which nothing can be learned, in words."""
     if graph.num_nodes < 3:
         raise InputError(f"{graph.name} has {graph.num_nodes} node(s); contrastive learning needs at least 3")
     if graph.num_edges == 0:

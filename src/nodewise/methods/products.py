@@ -1,6 +1,6 @@
 """torch_geometric's layers on sparse products whose gradients cost as much as the products.
 
-A normalised adjacency is its own transpose, and the transpose of the features is the same every epoch, up to the
+A normalized adjacency is its own transpose, and the transpose of the features is the same every epoch, up to the
 values that dropout leaves.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, strided
 from torch.nn import functional
-from torch_geometric.nn import GCNConv, Linear
+from torch_geometric.nn import GATConv, GCNConv, Linear
 from torch_geometric.nn.models import GCN
 
 from nodewise.views.topology import csr_tensor, sparse_product
@@ -71,15 +71,30 @@ class FeatureLinear(Linear):  # type: ignore[misc]  # torch_geometric is not typ
 
 
 class Convolution(GCNConv):  # type: ignore[misc]  # torch_geometric is not typed
-    """torch_geometric's graph convolution, of a normalised adjacency in CSR."""
+    """torch_geometric's graph convolution, of a normalized adjacency in CSR."""
 
     def __init__(self, fan_in: int, fan_out: int, **options: Any) -> None:
         super().__init__(fan_in, fan_out, normalize=False, **options)
         self.lin = FeatureLinear(fan_in, fan_out, bias=False)
 
     def message_and_aggregate(self, adj_t: Tensor, x: Tensor) -> Tensor:
-        """Return the sum over neighbours."""
+        """Return the sum over neighbors."""
         return symmetric_product(adj_t, x)
+
+
+class Attention(GATConv):  # type: ignore[misc]  # torch_geometric is not typed
+    """torch_geometric's graph attention among the neighbors in an adjacency in CSR, of features dense or CSR."""
+
+    def __init__(self, fan_in: int, fan_out: int, **options: Any) -> None:
+        super().__init__(fan_in, fan_out, **options)
+        self.lin = FeatureLinear(fan_in, self.heads * fan_out, bias=False)
+
+    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
+        """Return the vectors (N, heads x fan_out)."""
+        rows = torch.arange(adjacency.shape[0], device=adjacency.device)
+        receivers = rows.repeat_interleave(adjacency.crow_indices().diff())
+        found: Tensor = super().forward(x, torch.stack([adjacency.col_indices(), receivers]))
+        return found
 
 
 class Convolutions(GCN):  # type: ignore[misc]  # torch_geometric is not typed

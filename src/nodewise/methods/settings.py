@@ -10,8 +10,10 @@ from nodewise.core.errors import InputError, did_you_mean
 from nodewise.encoders.gcn import GCNSettings
 from nodewise.encoders.preparation import FeatureSettings
 from nodewise.losses.node_infonce import LossSettings
-from nodewise.sampling.adaptive import AdaptiveSampler, CollisionSettings, WeightSettings
+from nodewise.sampling.adaptive import AdaptiveSampler
+from nodewise.sampling.choose.networks import CollisionSettings
 from nodewise.sampling.dpp.settings import DppSettings
+from nodewise.sampling.weigh.similarity import WeightSettings
 from nodewise.training.settings import LearnerSettings, TrainingSettings
 from nodewise.views.walks import ViewSettings
 
@@ -26,7 +28,7 @@ class EmbeddingSettings:
         propagation: steps of personalised-PageRank smoothing of the result, in mode `graph`.
         teleport: weight of the unsmoothed embedding in each of them.
         length: scale every vector to this length; None leaves them as they come. A linear classifier trained for so
-            many steps of one size is the more regularised the shorter its inputs.
+            many steps of one size is the more regularized the shorter its inputs.
     """
 
     mode: Literal["graph", "walks"] = "graph"

@@ -1,4 +1,4 @@
-"""Embed a graph of any size into Parquet shards, in bounded memory, going on after a kill where it was.
+"""Embed a graph of any size into Parquet shards, in bounded memory, resuming after a kill where it was.
 
 Private memory holds one chunk of rows; what lies between two passes is in files beside the shards, and the graph
 itself may be a store. Shards are the chunks of `embed_nodes`, so the vectors are the same bit for bit.
@@ -21,6 +21,7 @@ from torch import Tensor
 from nodewise.core.config import to_mapping
 from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress, Stage
+from nodewise.core.staging import Say, Staging, refuse_foreign, staged
 from nodewise.core.version import __version__
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
@@ -33,7 +34,6 @@ from nodewise.methods.embedding import embed_nodes, embedded_rows, in_chunks, nu
 from nodewise.methods.incremental import embed_some, places_of
 from nodewise.methods.layerwise import FileBuffers, Step, chunks
 from nodewise.methods.settings import Settings
-from nodewise.store.journal import Say, Staging, refuse_foreign, staged
 from nodewise.training.shared_checkpoints import require_same
 from nodewise.training.team import Alone, losses_in_words
 from nodewise.vectors.shards import FORMAT, MANIFEST, Shard, is_own_file, shard_name, write_manifest, write_shard
@@ -74,14 +74,14 @@ def embed_to_shards(
     width = settings.encoder.dimension
     ids, team = graph.ids if nodes is None else nodes, team or Alone()
     wanted = None if nodes is None else places_of(nodes, graph).to(seeds.device)
-    passes = number_of_passes(encoder, settings) if wanted is None else 1
+    passes = number_of_passes(encoder, topology, settings) if wanted is None else 1
     starts = [start for start, _ in chunks(len(ids))]
     rounds = [[f"pass {number} row {start}" for start in starts] for number in range(passes - 1)]
     rounds.append([f"shard {start}" for start in starts])
     bars = progress or SilentProgress()
     with (
         shared_staging(team, folder, _task(encoder, graph, wanted, settings, seeds), rounds, say) as staging,
-        closing(FileBuffers(graph.num_nodes, width, staging.path)) as buffers,
+        closing(FileBuffers(graph.num_nodes, staging.path)) as buffers,
         bars.stage("embedding", passes * len(ids)) as bar,
     ):
         meter = _Meter(bar, passes)

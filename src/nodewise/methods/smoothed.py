@@ -1,4 +1,4 @@
-"""What the graph says for free: prepared features, their leading directions, smoothed; nothing is learnt.
+"""What the graph says for free: prepared features, their leading directions, smoothed; nothing is learned.
 
     H = PPR_a(X V),    V the leading right singular vectors of the features
 
@@ -52,7 +52,8 @@ class SmoothedFeatures(NodeEmbedder):
         refuse_hopeless(graph)
         seeds = torch.tensor([self.seed], dtype=torch.int64, device=choose_device(self.device))
         encoder, features, topology = untrained(graph, self.settings, seeds)
-        self.steps_, self.num_features_ = 0, graph.num_features
+        self.steps_ = 0
+        self._remember(graph)
         self.encoder_, self.preparation_ = encoder, features.preparation
         vectors = embed_nodes(encoder, features, topology, self.settings, seeds, watch.progress)
         self.embeddings_ = Embeddings(graph.ids, vectors[0].cpu().numpy())

@@ -37,7 +37,8 @@ class RandomEncoder(NodeEmbedder):
         refuse_hopeless(graph)
         device = choose_device(self.device)
         seeds = torch.tensor([self.seed], dtype=torch.int64, device=device)
-        self.steps_, self.num_features_ = 0, graph.num_features
-        self.encoder_ = self.settings.encoder.build(graph.num_features, seeds)
+        self.steps_ = 0
+        self._remember(graph)
+        self.encoder_ = self.settings.encoder.build(graph.num_inputs, seeds)
         self.preparation_ = self.settings.features.fit(graph)
         self.embeddings_ = Embeddings(graph.ids, random_vectors(graph, self.settings, self.seed, device))

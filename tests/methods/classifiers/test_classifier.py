@@ -53,7 +53,7 @@ def test_labels_outside_training_and_validation_change_nothing(graph: Graph, nam
     torch.testing.assert_close(first.probabilities_.sum(1), torch.ones(60))
 
 
-def test_graphs_that_cannot_be_learnt_from(graph: Graph) -> None:
+def test_graphs_that_cannot_be_learned_from(graph: Graph) -> None:
     assert graph.split is not None
     assert graph.labels is not None
     none = np.empty(0, np.int64)

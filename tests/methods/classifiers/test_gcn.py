@@ -19,10 +19,10 @@ def test_scores_are_those_of_torch_geometrics_layers() -> None:
     torch.testing.assert_close(model._logits(network, inputs), wanted)
 
 
-def test_only_the_first_layer_is_penalised() -> None:
+def test_only_the_first_layer_is_penalized() -> None:
     model = GCN()
     network = model._build(30, 3)
-    penalised, free = model._optimiser(network).param_groups
-    assert (penalised["weight_decay"], free["weight_decay"]) == (5e-4, 0)
-    assert [tuple(weight.shape) for weight in penalised["params"]] == [(16,), (16, 30)]
+    penalized, free = model._optimizer(network).param_groups
+    assert (penalized["weight_decay"], free["weight_decay"]) == (5e-4, 0)
+    assert [tuple(weight.shape) for weight in penalized["params"]] == [(16,), (16, 30)]
     assert [tuple(weight.shape) for weight in free["params"]] == [(3,), (3, 16)]

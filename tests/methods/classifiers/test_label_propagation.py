@@ -10,7 +10,7 @@ from nodewise.graph.graph import Graph, Split
 from nodewise.methods.classifiers.label_propagation import LabelPropagation, LabelPropagationSettings
 
 
-def labelled(graph: Graph, train: list[int]) -> Graph:
+def labeled(graph: Graph, train: list[int]) -> Graph:
     none = np.empty(0, np.int64)
     return replace(graph, features=None, split=Split(np.array(train), none, none))
 
@@ -20,7 +20,7 @@ def test_scores_are_the_harmonic_function() -> None:
     whole = block_model(60, num_classes=3, average_degree=6, num_features=6, seed=0)
     assert whole.split is not None
     assert whole.labels is not None
-    graph = labelled(whole, list(whole.split.train))
+    graph = labeled(whole, list(whole.split.train))
     found = LabelPropagation(LabelPropagationSettings(steps=3000, class_mass=False), device="cpu").fit(graph)
     adjacency = graph.adjacency().toarray().astype(np.float64)
     known = np.isin(np.arange(60), whole.split.train)
@@ -36,7 +36,7 @@ def test_scores_are_the_harmonic_function() -> None:
 def test_class_masses_are_balanced() -> None:
     """A path 0-1-2-3 with labels at its ends: f_1 = 2/3, 1/3 and f_2 = 1/3, 2/3, of mass one a class."""
     path = Graph.from_edges([0, 1, 2, 2], [1, 2, 3, 4], labels=[0, 0, 1, 1, 1])
-    graph = labelled(path, [0, 3, 4])
+    graph = labeled(path, [0, 3, 4])
     found = LabelPropagation(device="cpu").fit(graph).probabilities_
     # Of three labels one is of class 0: q = 1/3, 2/3. Harmonic: 3 f_2 = f_1 + 2 [class 1], 2 f_1 = f_2 + [class 0].
     harmonic = np.array([[0.6, 0.4], [0.2, 0.8]])
@@ -45,6 +45,6 @@ def test_class_masses_are_balanced() -> None:
 
 
 def test_a_node_out_of_reach_gets_the_shares_of_the_training_labels() -> None:
-    graph = labelled(Graph.from_edges([0, 2], [1, 3], num_nodes=5, labels=[0, 0, 1, 1, 1]), [0, 1, 2])
+    graph = labeled(Graph.from_edges([0, 2], [1, 3], num_nodes=5, labels=[0, 0, 1, 1, 1]), [0, 1, 2])
     found = LabelPropagation(device="cpu").fit(graph).probabilities_
     torch.testing.assert_close(found[4], torch.tensor([2 / 3, 1 / 3]))

@@ -64,11 +64,11 @@ def test_the_network_is_its_formula() -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_only_the_mixing_layers_are_penalised() -> None:
+def test_only_the_mixing_layers_are_penalized() -> None:
     model = MixHop()
-    penalised, free = model._optimiser(model._build(20, 3)).param_groups
-    assert (penalised["weight_decay"], free["weight_decay"]) == (0.01, 0)
-    assert [tuple(weight.shape) for weight in penalised["params"]] == [(60, 20), (6, 60)]
+    penalized, free = model._optimizer(model._build(20, 3)).param_groups
+    assert (penalized["weight_decay"], free["weight_decay"]) == (0.01, 0)
+    assert [tuple(weight.shape) for weight in penalized["params"]] == [(60, 20), (6, 60)]
 
 
 def test_widths_that_leave_nothing_are_refused() -> None:

@@ -48,7 +48,7 @@ class Scripted(nn.Module):
         self.script, self.steps = script, nn.Parameter(torch.zeros(()))
 
     def logits(self) -> torch.Tensor:
-        # Minimising the loss moves `steps` by one: SGD, learning rate one, gradient -1.
+        # Minimizing the loss moves `steps` by one: SGD, learning rate one, gradient -1.
         if self.training:
             return torch.stack([-self.steps, torch.zeros(())]).expand(4, 2) * torch.tensor([[1.0], [-1], [1], [-1]])
         margin = self.script[self.count - 1]
@@ -89,9 +89,9 @@ def test_without_patience_the_last_weights_are_taken() -> None:
 def test_a_loss_that_is_not_finite_is_said() -> None:
     network = nn.Linear(1, 1)
     logits = network.weight.expand(4, 2) * torch.nan
-    optimiser = torch.optim.SGD(network.parameters(), lr=1.0)
+    optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
     with pytest.raises(NodewiseError, match="not finite at epoch 0"):
-        supervise(network, lambda: logits, optimiser, KNOWN, TrainingSettings(), Watch())
+        supervise(network, lambda: logits, optimizer, KNOWN, TrainingSettings(), Watch())
 
 
 SMALL = GCNSettings(epochs=5)

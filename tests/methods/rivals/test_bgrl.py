@@ -10,10 +10,11 @@ import pytest
 import torch
 from tests.graphs import small_graph
 from tests.methods.planted import accuracy, planted, raw_accuracy
-from torch_geometric.nn import GCNConv
+from torch_geometric.nn import GATConv, GCNConv
 
+from nodewise.methods.augment import Thinning
+from nodewise.methods.descent import follow
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.augment import Thinning
 from nodewise.methods.rivals.bgrl import BGRL, BGRLNetwork, BGRLSettings, warm_cosine
 
 TINY = BGRLSettings(dimension=3, predictor=4, epochs=2)
@@ -77,20 +78,31 @@ def test_gradients_reach_the_encoder_and_predictor_only() -> None:
 def test_the_copy_follows_at_its_momentum() -> None:
     network, _ = prepared()
     before = deepcopy(network.copy)
-    network.follow(0.75)
+    follow(network.copy, network.encoder, 0.75)
     for old, new, goal in zip(
         before.parameters(), network.copy.parameters(), network.encoder.parameters(), strict=True
     ):
         torch.testing.assert_close(new, 0.75 * old + 0.25 * goal)
 
 
-def test_the_copy_starts_equal_and_moves_in_training() -> None:
+def test_the_copy_starts_with_weights_of_its_own_and_follows_in_training() -> None:
     torch.manual_seed(0)
     fresh = BGRLNetwork(7, TINY)
-    for one, other in zip(fresh.copy.parameters(), fresh.encoder.parameters(), strict=True):
-        assert torch.equal(one, other)
-    trained = BGRL(BGRLSettings(dimension=3, predictor=4, epochs=10)).fit(small_graph()).network_
-    assert not torch.equal(trained.copy.first.lin.weight, trained.encoder.first.lin.weight)
+    assert not torch.equal(fresh.copy.first.lin.weight, fresh.encoder.first.lin.weight)
+    distances = []
+    for epochs in (1, 30):
+        settings = BGRLSettings(dimension=3, predictor=4, epochs=epochs, momentum=0.5)
+        trained = BGRL(settings, device="cpu").fit(small_graph()).network_
+        distances.append((trained.copy.first.lin.weight - trained.encoder.first.lin.weight).norm().item())
+    assert distances[1] < distances[0] / 2
+
+
+def test_attention_is_torch_geometrics() -> None:
+    inputs = Inputs(small_graph(sparse=True))
+    layer = BGRLNetwork(7, BGRLSettings(dimension=3, hidden=5, layer="attention")).encoder.first
+    peer = GATConv(7, 5)
+    peer.load_state_dict(layer.state_dict())
+    torch.testing.assert_close(layer(inputs.x, inputs.adjacency), peer(inputs.dense_x, inputs.edge_index))
 
 
 def test_the_rate_warms_up_and_falls() -> None:
@@ -117,5 +129,7 @@ def test_beats_its_input_on_planted_classes(dense: bool) -> None:
 
 def test_settings_of_others_for_each_data_set() -> None:
     assert BGRL.settings_for("cora").drop_features_2 == 0.5
+    assert BGRL.settings_for("citeseer").layer == "attention"
+    assert BGRL.settings_for("citeseer").dimension == 8192
     assert BGRL.settings_for("Citeseer").drop_edges_1 == BGRL.settings_for("citeseer").drop_edges_2 == 0.4
     assert BGRL.settings_for("pubmed") == BGRLSettings()

@@ -57,7 +57,8 @@ def test_beats_its_input_on_planted_classes() -> None:
 
 
 def test_settings_of_the_authors_for_each_data_set() -> None:
-    assert CCASSG.settings_for("Citeseer") == CCASettings(epochs=20, layers=1, balance=5e-4, drop_features=0.0)
+    assert CCASSG.settings_for("cora") == CCASettings(drop_features=0.1, drop_edges=0.4)
+    assert CCASSG.settings_for("Citeseer") == CCASettings(20, 1e-3, 512, 1, 5e-4, drop_edges=0.4, drop_features=0.0)
     assert CCASSG.settings_for("pubmed") == CCASettings(epochs=100, drop_features=0.3, drop_edges=0.5)
 
 

@@ -7,7 +7,7 @@ from tests.methods.planted import accuracy, planted
 from nodewise.core.errors import InputError
 from nodewise.graph.graph import Graph
 from nodewise.methods.rivals.deepwalk import DeepWalk
-from nodewise.methods.rivals.skipgram import SkipGramSettings
+from nodewise.methods.skipgram import SkipGramSettings
 
 SETTINGS = SkipGramSettings(dimension=32, walks=15, length=20, window=5)
 

@@ -6,7 +6,7 @@ from tests.methods.contract import check_features_are_needed, check_seeds_and_fi
 from tests.methods.planted import accuracy, planted, raw_accuracy
 
 from nodewise.methods.rivals.deepwalk import DeepWalk, DeepWalkFeatures, of_unit_size
-from nodewise.methods.rivals.skipgram import SkipGramSettings
+from nodewise.methods.skipgram import SkipGramSettings
 
 SETTINGS = SkipGramSettings(dimension=32, walks=15, length=20, window=5)
 TINY = SkipGramSettings(8, 2, 5, 2)

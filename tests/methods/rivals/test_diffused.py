@@ -7,9 +7,9 @@ import torch
 from tests.graphs import small_graph
 
 from nodewise.core.progress import SilentProgress
+from nodewise.methods import augment as diffused
+from nodewise.methods.augment import diffusion_tensor
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals import augment as diffused
-from nodewise.methods.rivals.augment import diffusion_tensor
 from nodewise.views.diffusion import DiffusionSettings, diffuse
 
 

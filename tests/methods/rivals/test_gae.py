@@ -1,14 +1,17 @@
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from tests.graphs import small_graph
 from tests.methods.contract import check_features_are_needed, check_seeds_and_files, check_transform
 from tests.methods.planted import accuracy, planted, raw_accuracy
 from torch_geometric.nn import GCNConv
 
+from nodewise.methods.augment import non_edges
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.augment import non_edges
 from nodewise.methods.rivals.gae import AutoEncoderSettings, GCNEncoder, GraphAutoEncoder
+from nodewise.vectors.collapse import collapse_warnings
 
 
 def make(seed: int) -> GraphAutoEncoder:
@@ -53,3 +56,10 @@ def test_transform(tmp_path: Path) -> None:
 
 def test_features_are_needed() -> None:
     check_features_are_needed(make)
+
+
+def test_counts_in_the_hundreds_do_not_end_with_dead_units() -> None:
+    loud = replace(planted(), features=planted().features * np.float32(500))
+    vectors = GraphAutoEncoder(epochs=60, device="cpu").fit(loud).embeddings_.vectors
+    assert collapse_warnings(vectors) == []
+    assert accuracy(vectors) > 0.5  # chance: 0.25

@@ -37,7 +37,12 @@ def test_the_length_of_features_does_not_matter() -> None:
 def test_published_settings() -> None:
     assert Grace.settings_for("Citeseer").temperature == 0.9
     assert Grace.settings_for("pubmed").epochs == 1500
-    assert Grace.settings_for("cora") == Grace.settings_for("mine") == GraceSettings()
+    assert Grace.settings_for("cora").dimension == 128
+    assert Grace.settings_for("mine") == GraceSettings()
+
+
+def test_vectors_have_length_one() -> None:
+    np.testing.assert_allclose(np.linalg.norm(make(0).fit(planted()).embeddings_.vectors, axis=1), 1, rtol=1e-5)
 
 
 def test_stops_when_the_loss_no_longer_falls() -> None:

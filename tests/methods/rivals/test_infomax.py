@@ -6,13 +6,13 @@ import math
 
 import torch
 
-from nodewise.methods.rivals.dgi import shuffled, start_small, summarise
+from nodewise.methods.rivals.dgi import shuffled, start_small, summarize
 
 
 def test_a_summary_is_the_sigmoid_of_the_mean() -> None:
     hidden = torch.tensor([[0.0, 2.0], [1.0, -4.0], [2.0, -1.0]])
     expected = torch.tensor([1 / (1 + math.exp(-1)), 1 / (1 + math.exp(1))])
-    torch.testing.assert_close(summarise(hidden), expected)
+    torch.testing.assert_close(summarize(hidden), expected)
 
 
 def test_shuffling_keeps_every_row_and_puts_each_anywhere() -> None:

@@ -2,7 +2,7 @@ import torch
 from scipy import stats
 from tests.graphs import small_graph
 
-from nodewise.methods.rivals.augment import DegreeNoise, non_edges
+from nodewise.methods.augment import DegreeNoise, non_edges
 from nodewise.views.topology import Topology
 
 TOPOLOGY = Topology.of(small_graph())

@@ -6,7 +6,7 @@ from tests.methods.contract import check_features_are_needed, check_seeds_and_fi
 from tests.methods.planted import accuracy, planted, raw_accuracy
 
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.sugrl import Sugrl, SugrlNetwork, SugrlSettings, neighbour_means
+from nodewise.methods.rivals.sugrl import Sugrl, SugrlNetwork, SugrlSettings, neighbor_means
 
 
 def make(seed: int) -> Sugrl:
@@ -18,10 +18,10 @@ def test_better_than_its_input() -> None:
     assert accuracy(Sugrl(settings, device="cpu").fit_transform(planted())) > raw_accuracy() + 0.03
 
 
-def test_neighbour_means_are_of_neighbours_and_right_on_average() -> None:
+def test_neighbor_means_are_of_neighbors_and_right_on_average() -> None:
     inputs = Inputs(small_graph())
     anchors = torch.eye(inputs.num_nodes)
-    found = torch.stack([neighbour_means(inputs.topology, anchors, key) for key in range(400)]).mean(0)
+    found = torch.stack([neighbor_means(inputs.topology, anchors, key) for key in range(400)]).mean(0)
     degrees = inputs.topology.degrees
     wanted = torch.zeros(inputs.num_nodes, inputs.num_nodes)
     wanted[inputs.edge_index[0], inputs.edge_index[1]] = 1 / degrees[inputs.edge_index[0]].float()

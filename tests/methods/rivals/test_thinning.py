@@ -1,4 +1,4 @@
-"""Thinned graphs: symmetric, normalised, and without the asked share of edges."""
+"""Thinned graphs: symmetric, normalized, and without the asked share of edges."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 import torch
 from tests.graphs import random_graph, small_graph
 
-from nodewise.methods.rivals.augment import Thinning
+from nodewise.methods.augment import Thinning
 from nodewise.views.topology import Topology
 
 
 def test_nothing_missing_is_the_graph_itself() -> None:
     topology = Topology.of(small_graph())
-    whole = topology.normalised_adjacency().to_dense()
+    whole = topology.normalized_adjacency().to_dense()
     torch.testing.assert_close(Thinning(topology).adjacency(0.0).to_dense(), whole)
 
 
@@ -20,7 +20,7 @@ def test_everything_missing_leaves_loops() -> None:
     assert torch.equal(Thinning(Topology.of(small_graph())).adjacency(1.0).to_dense(), torch.eye(30))
 
 
-def test_a_thinned_graph_is_normalised_by_its_own_degrees() -> None:
+def test_a_thinned_graph_is_normalized_by_its_own_degrees() -> None:
     torch.manual_seed(1)
     graph = small_graph()
     thinned = Thinning(Topology.of(graph)).adjacency(0.5).to_dense().double().numpy()

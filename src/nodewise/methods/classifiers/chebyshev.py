@@ -11,24 +11,25 @@ As compared with in Kipf & Welling 2017, Table 3, whose numbers Table 2 repeats:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import ChebConv
 
-from nodewise.methods.classifiers.gcn import GCNSettings
-from nodewise.methods.classifiers.supervised import NetworkClassifier
+from nodewise.core.config import CountOrNone
+from nodewise.methods.classifiers.supervised import LayeredSettings, NetworkClassifier, Stack
 from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.products import FeatureProduct, drop, symmetric_product
+from nodewise.methods.products import FeatureProduct, symmetric_product
 
 
 @dataclass(frozen=True)
-class ChebyshevSettings(GCNSettings):
+class ChebyshevSettings(LayeredSettings):
     """Those of a GCN, and the order K of the polynomials: K + 1 weight matrices a layer."""
 
-    order: int = 3
+    order: CountOrNone = 3
 
 
 class ChebyshevLayer(ChebConv):  # type: ignore[misc]  # torch_geometric is not typed
@@ -61,18 +62,12 @@ class Chebyshev(NetworkClassifier):
     paper = "Defferrard, Bresson & Vandergheynst, NeurIPS 2016"
     uses = "X A Y"
     cost = "O(K (N F d + E d)) time, O(N (F + K d) + E) memory an epoch, order K"
-
     settings_class = ChebyshevSettings
-    tuned = {"cora": {"order": 2}}  # noqa: RUF012  # as in the base class
+    tuned = {"cora": {"order": 2}}
 
     def _build(self, num_features: int, num_classes: int) -> nn.Module:
-        s = self.settings
-        sizes = [num_features, *[s.hidden] * (s.layers - 1), num_classes]
-        return nn.ModuleList(ChebyshevLayer(*pair, s.order) for pair in pairwise(sizes))
+        layer = partial(ChebyshevLayer, order=self.settings.order)
+        return Stack(layer, self.settings.sizes(num_features, num_classes), self.settings.dropout)
 
     def _logits(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        assert isinstance(network, nn.ModuleList)
-        x, laplacian = inputs.x, inputs.scaled_laplacian
-        for i, layer in enumerate(network):
-            x = layer(drop(x.relu() if i else x, self.settings.dropout, network.training), laplacian)
-        return x
+        return cast(Tensor, network(inputs.x, inputs.scaled_laplacian))

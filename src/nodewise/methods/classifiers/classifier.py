@@ -83,9 +83,9 @@ HELD_OUT = 0.2
 
 
 def hold_out(labels: npt.NDArray[np.int64], seed: int) -> Split:
-    """Hold a fifth of the labelled nodes of each class out to say when to stop, rounded down; the test part is empty.
+    """Hold a fifth of the labeled nodes of each class out to say when to stop, rounded down; the test part is empty.
 
-    A class of fewer than five labelled nodes therefore keeps all of them for training. The choice depends on the
+    A class of fewer than five labeled nodes therefore keeps all of them for training. The choice depends on the
     labels and the seed only.
     """
     generator = np.random.Generator(np.random.Philox(seed))

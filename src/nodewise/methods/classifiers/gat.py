@@ -1,6 +1,6 @@
 """Graph attention network, trained on labels.
 
-Velickovic et al., "Graph attention networks", ICLR 2018: h_i' = sum_j a_ij W h_j over the neighbours of i and i itself,
+Velickovic et al., "Graph attention networks", ICLR 2018: h_i' = sum_j a_ij W h_j over the neighbors of i and i itself,
 a_ij = softmax_j leaky_relu(a^T [W h_i, W h_j]); several heads side by side, their mean in the last layer. Dropout of
 the input of each layer and of a_ij. Settings: section 3.3.
 
@@ -10,12 +10,13 @@ Differs from the paper: at most 1,000 epochs, not 100,000; Cora stops after abou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.nn import GATConv
 
+from nodewise.core.config import Count, Share, Size
 from nodewise.methods.classifiers.supervised import NetworkClassifier, TrainingSettings
 from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
@@ -30,10 +31,10 @@ class GATSettings(TrainingSettings):
     epochs: int = 1000
     patience: int = 100
     monitor: Literal["loss", "accuracy", "either"] = "either"
-    hidden: int = 8
-    heads: int = 8
-    output_heads: int = 1
-    dropout: float = 0.6
+    hidden: Size = 8
+    heads: Count = 8
+    output_heads: Count = 1
+    dropout: Share = 0.6
 
 
 @method("gat")
@@ -44,11 +45,8 @@ class GAT(NetworkClassifier):
     paper = "Velickovic et al., ICLR 2018"
     uses = "X A Y"
     cost = "O(N F d + E d) time, O(N F + E d) memory an epoch"
-
     settings_class = GATSettings
-    tuned = {  # noqa: RUF012  # as in the base class
-        "pubmed": {"output_heads": 8, "learning_rate": 0.01, "weight_decay": 1e-3}
-    }
+    tuned = {"pubmed": {"output_heads": 8, "learning_rate": 0.01, "weight_decay": 1e-3}}
 
     def _build(self, num_features: int, num_classes: int) -> nn.Module:
         s = self.settings
@@ -60,5 +58,4 @@ class GAT(NetworkClassifier):
         assert isinstance(network, nn.ModuleList)
         rate, training = self.settings.dropout, network.training
         hidden = functional.elu(network[0](drop(inputs.x, rate, training), inputs.edge_index))
-        logits: Tensor = network[1](drop(hidden, rate, training), inputs.edge_index)
-        return logits
+        return cast(Tensor, network[1](drop(hidden, rate, training), inputs.edge_index))

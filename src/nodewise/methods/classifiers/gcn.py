@@ -7,55 +7,40 @@ Z = Â relu(Â X W_0) W_1 with Â = D^-1/2 (A + I) D^-1/2, and dropout before ea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, cast
 
-import torch
 from torch import Tensor, nn
 
-from nodewise.methods.classifiers.supervised import NetworkClassifier, TrainingSettings
+from nodewise.methods.classifiers.supervised import LayeredSettings, NetworkClassifier, Stack
 from nodewise.methods.estimator import method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolutions, FeatureLinear, drop
 
 
 @dataclass(frozen=True)
-class GCNSettings(TrainingSettings):
-    """Section 5.2; only the first layer is penalised."""
-
-    hidden: int = 16
-    layers: int = 2
-    dropout: float = 0.5
+class GCNSettings(LayeredSettings):
+    """Section 5.2; only the first layer is penalized."""
 
 
 @method("gcn")
 class GCN(NetworkClassifier):
-    """torch_geometric's model on our normalised adjacency, a sparse matrix instead of gathered edges."""
+    """torch_geometric's model on our normalized adjacency, a sparse matrix instead of gathered edges."""
 
     title = "GCN"
     paper = "Kipf & Welling, ICLR 2017"
     uses = "X A Y"
     cost = "O(N F d + E d) time, O(N (F + d) + E) memory an epoch"
-
-    settings_class = GCNSettings
+    settings_class: ClassVar[type[LayeredSettings]] = GCNSettings
 
     def _build(self, num_features: int, num_classes: int) -> nn.Module:
-        s = self.settings
-        network: nn.Module = Convolutions(num_features, s.hidden, s.layers, num_classes, dropout=s.dropout)
-        return network
+        s, jump = self.settings, getattr(self.settings, "jump", None)
+        return cast(nn.Module, Convolutions(num_features, s.hidden, s.layers, num_classes, dropout=s.dropout, jk=jump))
 
     def _logits(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        x = drop(inputs.x, self.settings.dropout, network.training)
-        logits: Tensor = network(x, inputs.adjacency)
-        return logits
+        return cast(Tensor, network(drop(inputs.x, self.settings.dropout, network.training), inputs.adjacency))
 
-    def _optimiser(self, network: Any) -> torch.optim.Optimizer:
-        first, *others = network.convs
-        groups = [
-            {"params": list(first.parameters()), "weight_decay": self.settings.weight_decay},
-            {"params": [weight for layer in others for weight in layer.parameters()]},
-        ]
-        return torch.optim.Adam(groups, lr=self.settings.learning_rate)
+    def _penalized(self, network: Any) -> list[nn.Parameter]:
+        return list(network.convs[0].parameters())
 
 
 @method("mlp")
@@ -66,16 +51,10 @@ class MLP(NetworkClassifier):
     paper = "Kipf & Welling, ICLR 2017"
     uses = "X Y"
     cost = "O(N F d) time, O(N (F + d)) memory an epoch"
-
     settings_class = GCNSettings
 
     def _build(self, num_features: int, num_classes: int) -> nn.Module:
-        sizes = [num_features, *[self.settings.hidden] * (self.settings.layers - 1), num_classes]
-        return nn.ModuleList(FeatureLinear(fan_in, fan_out) for fan_in, fan_out in pairwise(sizes))
+        return Stack(FeatureLinear, self.settings.sizes(num_features, num_classes), self.settings.dropout)
 
     def _logits(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        assert isinstance(network, nn.ModuleList)
-        x = inputs.x
-        for i, layer in enumerate(network):
-            x = layer(drop(x.relu() if i else x, self.settings.dropout, network.training))
-        return x
+        return cast(Tensor, network(inputs.x))

@@ -1,12 +1,13 @@
 """Logistic regression on the features, without edges: the floor of every table.
 
-Trained as the linear probe `mvgrl` of `nodewise.evaluation.presets`, by which vectors learnt without labels are
+Trained as the linear probe `mvgrl` of `nodewise.evaluation.presets`, by which vectors learned without labels are
 scored, so that the rows compare. Table 2 prints an MLP's numbers in this row (see `nodewise.methods.classifiers.gcn`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from torch import Tensor, nn
 
@@ -33,13 +34,11 @@ class RawFeatures(NetworkClassifier):
     paper = "the linear probe of Hassani & Khasahmadi, ICML 2020"
     uses = "X Y"
     cost = "O(N F) time, O(N F) memory an epoch"
-
     settings_class = RawSettings
-    tuned = {"citeseer": {"weight_decay": 0.01}}  # noqa: RUF012  # as in the base class
+    tuned = {"citeseer": {"weight_decay": 0.01}}
 
     def _build(self, num_features: int, num_classes: int) -> nn.Module:
         return FeatureLinear(num_features, num_classes)
 
     def _logits(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        logits: Tensor = network(inputs.x)
-        return logits
+        return cast(Tensor, network(inputs.x))

@@ -7,28 +7,31 @@ from abc import abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nodewise.core.config import Checked, Count, CountOrNone, Layers, NotNegative, Share, Size
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.graph.graph import Graph
 from nodewise.graph.validate import require_features
 from nodewise.methods.classifiers.classifier import Classifier, Supervision
 from nodewise.methods.estimator import Watch
 from nodewise.methods.inputs import Inputs
+from nodewise.methods.products import drop
 from nodewise.training.device import choose_device
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
+class TrainingSettings(Checked):
     """How a network learns from labels; the methods add what the network looks like.
 
     Attributes:
-        learning_rate: of the optimiser.
-        weight_decay: L2 penalty λ/2 |w|² of the weights that the method penalises.
+        learning_rate: of the optimizer.
+        weight_decay: L2 penalty λ/2 |w|² of the weights that the method penalizes.
         epochs: at most so many.
         patience: stop after so many epochs in which validation did not improve; 0 runs all epochs, and then the last
             weights are taken, as they are without validation nodes.
@@ -36,11 +39,38 @@ class TrainingSettings:
             where the weights taken are those of the last epoch at which both were at their best.
     """
 
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-4
-    epochs: int = 200
-    patience: int = 10
+    learning_rate: NotNegative = 0.01
+    weight_decay: NotNegative = 5e-4
+    epochs: Count = 200
+    patience: CountOrNone = 10
     monitor: Literal["loss", "accuracy", "either"] = "loss"
+
+
+@dataclass(frozen=True)
+class LayeredSettings(TrainingSettings):
+    """Layers with as many hidden units each, and dropout before each."""
+
+    hidden: Size = 16
+    layers: Layers = 2
+    dropout: Share = 0.5
+
+    def sizes(self, num_features: int, num_classes: int) -> list[int]:
+        """Return the widths from the features to the classes."""
+        return [num_features, *[self.hidden] * (self.layers - 1), num_classes]
+
+
+class Stack(nn.ModuleList):
+    """Layers with dropout before each and a ReLU between them."""
+
+    def __init__(self, layer: Callable[[int, int], nn.Module], sizes: list[int], dropout: float) -> None:
+        super().__init__(layer(fan_in, fan_out) for fan_in, fan_out in pairwise(sizes))
+        self.dropout = dropout
+
+    def forward(self, x: Tensor, *edges: Tensor) -> Tensor:
+        """Return class scores (N, C) of features (N, F), dense or CSR, and of what else each layer takes."""
+        for number, layer in enumerate(self):
+            x = layer(drop(x.relu() if number else x, self.dropout, self.training), *edges)
+        return x
 
 
 @dataclass
@@ -77,12 +107,12 @@ class Stopping:
 def supervise(
     network: nn.Module,
     logits_of: Callable[[], Tensor],
-    optimiser: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer,
     known: Supervision,
     settings: TrainingSettings,
     watch: Watch,
 ) -> int:
-    """Minimise the mean cross entropy of the training nodes; return the number of epochs.
+    """Minimize the mean cross entropy of the training nodes; return the number of epochs.
 
     `logits_of` returns (N, C) for the network as it is, which is left with the weights that validation chose.
     """
@@ -93,10 +123,10 @@ def supervise(
     with watch.progress.stage("training", total=settings.epochs) as bar:
         while done < settings.epochs and not (validate and stopping.over):
             network.train()
-            optimiser.zero_grad(set_to_none=True)
+            optimizer.zero_grad(set_to_none=True)
             loss = functional.cross_entropy(logits_of()[known.train], wanted)
             loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
+            optimizer.step()
             seen = {"loss": float(loss.detach())}
             if not math.isfinite(seen["loss"]):
                 raise NodewiseError(
@@ -129,27 +159,34 @@ class NetworkClassifier(Classifier):
 
     inductive = True
     settings_class: ClassVar[type[TrainingSettings]]
+    optimizer_class: ClassVar[Any] = torch.optim.Adam
     network_: nn.Module
 
     @abstractmethod
     def _build(self, num_features: int, num_classes: int) -> nn.Module:
         """Return the untrained network."""
 
-    @abstractmethod
     def _logits(self, network: nn.Module, inputs: Inputs) -> Tensor:
         """Return class scores (N, C) of every node, with dropout where the network is in training mode."""
+        return cast(Tensor, network(inputs.x, inputs.adjacency))
 
-    def _optimiser(self, network: nn.Module) -> torch.optim.Optimizer:
-        """Return Adam on all weights, all of them penalised."""
-        settings = self.settings
-        return torch.optim.Adam(network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    def _penalized(self, network: Any) -> list[nn.Parameter]:
+        """Return the weights that weight decay is for: all of them."""
+        return list(network.parameters())
+
+    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
+        penalized = self._penalized(network)
+        known = {id(weight) for weight in penalized}
+        free = [weight for weight in network.parameters() if id(weight) not in known]
+        groups = [{"params": penalized, "weight_decay": self.settings.weight_decay}, {"params": free}]
+        return cast(torch.optim.Optimizer, self.optimizer_class(groups, lr=self.settings.learning_rate))
 
     def _classify(self, inputs: Inputs, known: Supervision, watch: Watch) -> Tensor:
         self.num_features_ = inputs.num_features
         self.network_ = self._build(inputs.num_features, known.num_classes).to(inputs.device)
-        optimiser = self._optimiser(self.network_)
+        optimizer = self._optimizer(self.network_)
         self.epochs_ = supervise(
-            self.network_, lambda: self._logits(self.network_, inputs), optimiser, known, self.settings, watch
+            self.network_, lambda: self._logits(self.network_, inputs), optimizer, known, self.settings, watch
         )
         return self._probabilities(inputs)
 

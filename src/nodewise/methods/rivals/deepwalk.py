@@ -15,7 +15,8 @@ from torch import Tensor
 from nodewise.core import rng
 from nodewise.methods.estimator import Embedder, Watch, method
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.skipgram import SkipGramSettings, train_skipgram
+from nodewise.methods.skipgram import SkipGramSettings, train_skipgram
+from nodewise.views.topology import Topology
 from nodewise.views.walks import random_walks
 
 
@@ -27,16 +28,18 @@ class DeepWalk(Embedder):
     paper = "Perozzi, Al-Rfou & Skiena, KDD 2014"
     uses = "A"
     cost = "O(r N L² d) for r walks of L nodes; O(N d) memory"
-
+    probe = "sklearn"
     settings_class: ClassVar[type[SkipGramSettings]] = SkipGramSettings
     needs_features = False
 
     def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
         def walk(starts: Tensor, number: int) -> Tensor:
-            key = rng.key(self.seed, "deepwalk", number)
-            return random_walks(inputs.topology, starts, self.settings.length - 1, key)
+            return self._walk(inputs.topology, starts, number)
 
         return train_skipgram(inputs.topology, walk, self.settings, self.seed, watch)
+
+    def _walk(self, topology: Topology, starts: Tensor, number: int) -> Tensor:
+        return random_walks(topology, starts, self.settings.length - 1, rng.key(self.seed, "deepwalk", number))
 
 
 def of_unit_size(rows: Tensor) -> Tensor:
@@ -53,7 +56,6 @@ class DeepWalkFeatures(DeepWalk):
     paper = "Perozzi, Al-Rfou & Skiena, KDD 2014; Veličković et al., ICLR 2019"
     uses = "X A"
     cost = "O(r N L² d) for r walks of L nodes; O(N (d + F)) memory"
-
     needs_features = True
 
     def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:

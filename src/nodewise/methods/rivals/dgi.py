@@ -10,76 +10,55 @@ and computes L. Settings: the authors' code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import DeepGraphInfomax
 
-from nodewise.core.config import MOST_DIMENSIONS, check_ranges
-from nodewise.methods.estimator import InductiveEmbedder, Watch, method
+from nodewise.core.config import Size
+from nodewise.methods.augment import diffusion_tensor
+from nodewise.methods.descent import DescendingEmbedder, PatientSettings
+from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolution
-from nodewise.methods.rivals.augment import diffusion_tensor
-from nodewise.methods.rivals.descent import descend
 from nodewise.views.diffusion import DiffusionSettings
 
 
 @dataclass(frozen=True)
-class DGISettings:
-    """Settings of DGI: dimension d, at most so many epochs, stopping after `patience` without a lower loss."""
+class DGISettings(PatientSettings):
+    """Settings of DGI: the dimension d of the vectors."""
 
-    dimension: int = 512
+    dimension: Size = 512
     epochs: int = 10000
-    learning_rate: float = 0.001
     patience: int = 20
-
-    def __post_init__(self) -> None:
-        check_ranges(
-            self, dimension=(1, MOST_DIMENSIONS), epochs=(1, None), patience=(0, None), learning_rate=(0, None)
-        )
 
 
 @method("dgi")
-class DGI(InductiveEmbedder):
-    """DGI on the normalised adjacency."""
+class DGI(DescendingEmbedder):
+    """DGI on the normalized adjacency."""
 
     title = "DGI"
     paper = "Veličković et al., ICLR 2019"
-    uses = "X A"
     cost = "O(N F d + E d) an epoch"
-
+    probe = "dgi"
     settings_class = DGISettings
-    settings: DGISettings
 
     def _build(self, num_features: int) -> nn.Module:
         size = self.settings.dimension
-        model = DeepGraphInfomax(size, InfomaxLayer(num_features, size), summarise, _corrupt)
+        model = DeepGraphInfomax(size, InfomaxLayer(num_features, size), summarize, _corrupt)
         start_small(model.weight)
         return cast(nn.Module, model)
 
-    def _train(self, network: nn.Module, inputs: Inputs, watch: Watch) -> None:
-        model, chosen = cast(DeepGraphInfomax, network), self.settings
+    def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         adjacency = self._adjacency(inputs, watch)
+        return lambda epoch: network.loss(*network(network.encoder.project(inputs.x), adjacency))
 
-        def loss(epoch: int) -> Tensor:
-            value: Tensor = model.loss(*model(model.encoder.project(inputs.x), adjacency))
-            return value
-
-        descend(
-            model,
-            loss,
-            watch,
-            epochs=chosen.epochs,
-            learning_rate=chosen.learning_rate,
-            patience=chosen.patience,
-        )
-
-    def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        encoder = cast(InfomaxLayer, network.encoder)
-        hidden: Tensor = encoder(encoder.project(inputs.x), self._adjacency(inputs, Watch()))
-        return hidden
+    def _encode(self, network: Any, inputs: Inputs) -> Tensor:
+        projected = network.encoder.project(inputs.x)
+        return cast(Tensor, network.encoder(projected, self._adjacency(inputs, Watch())))
 
     def _adjacency(self, inputs: Inputs, watch: Watch) -> Tensor:
         return inputs.adjacency
@@ -99,10 +78,10 @@ class DGIS(DGI):
     title = "DGI on the diffusion"
     paper = "Veličković et al., ICLR 2019; Hassani & Khasahmadi, ICML 2020"
     uses = "X S"
+    probe = "mvgrl"
     cost = "O(N F d + |S| d) an epoch, |S| entries kept"
 
     settings_class = DGISSettings
-    settings: DGISSettings
 
     def _adjacency(self, inputs: Inputs, watch: Watch) -> Tensor:
         return diffusion_tensor(inputs, self.settings.diffusion, watch.progress)
@@ -135,7 +114,7 @@ class InfomaxLayer(nn.Module):
         return hidden
 
 
-def summarise(hidden: Tensor, *rest: Tensor) -> Tensor:
+def summarize(hidden: Tensor, *rest: Tensor) -> Tensor:
     """Return the summary of a graph, the sigmoid of the mean of its nodes: (d,)."""
     return torch.sigmoid(hidden.mean(0))
 

@@ -4,20 +4,21 @@
 
 with R_ij = √s · {+1, 0, -1} with probability 1/2s, 1 - 1/s, 1/2s.
 
-Edges only, nothing is learnt, seconds on millions of edges. Differs from the paper: each power's rows are scaled to
+Edges only, nothing is learned, seconds on millions of edges. Differs from the paper: each power's rows are scaled to
 length one before they are added up, as in the authors' code and in graph databases; s = 3.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from nodewise.core import rng
-from nodewise.core.config import MOST_DIMENSIONS, check_ranges
+from nodewise.core.config import Checked, Range, Size
 from nodewise.core.errors import InputError
 from nodewise.methods.estimator import Embedder, Watch, method
 from nodewise.methods.inputs import Inputs
@@ -25,7 +26,7 @@ from nodewise.views.topology import csr_tensor
 
 
 @dataclass(frozen=True)
-class FastRPSettings:
+class FastRPSettings(Checked):
     """Settings of FastRP.
 
     Attributes:
@@ -34,12 +35,12 @@ class FastRPSettings:
         normalization: β; below 0 it weighs down neighbors that everybody has.
     """
 
-    dimension: int = 512
+    dimension: Size = 512
     weights: tuple[float, ...] = (0.0, 0.0, 1.0, 1.0)
-    normalization: float = -0.9
+    normalization: Annotated[float, Range(-10, 10)] = -0.9
 
     def __post_init__(self) -> None:
-        check_ranges(self, dimension=(1, MOST_DIMENSIONS), normalization=(-10, 10))
+        super().__post_init__()
         if not self.weights or len(self.weights) > 64 or not any(self.weights):
             raise InputError("weights must be 1 to 64 numbers, one of which is not zero")
 
@@ -58,14 +59,14 @@ class FastRP(Embedder):
 
     def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
         topology, chosen, nodes = inputs.topology, self.settings, inputs.num_nodes
-        degrees = topology.degrees.clamp(min=1).to(torch.float32)
+        degrees = torch.where(topology.degrees > 0, topology.strengths, 1.0).to(torch.float32)
         index = torch.arange(nodes * chosen.dimension, device=inputs.device)
         drawn = rng.uniform(rng.key(self.seed, "fastrp"), index).view(nodes, chosen.dimension)
         signs = (drawn < 1 / 6).to(torch.float32) - (drawn >= 5 / 6).to(torch.float32)
         hidden = signs * 3**0.5 * (degrees / degrees.sum()).pow(chosen.normalization).unsqueeze(-1)
-        walk = csr_tensor(
-            topology.indptr, topology.indices, (1 / degrees).repeat_interleave(topology.degrees), (nodes, nodes)
-        )
+        chances = (1 / degrees).repeat_interleave(topology.degrees)
+        chances = chances if topology.weights is None else chances * topology.weights
+        walk = csr_tensor(topology.indptr, topology.indices, chances, (nodes, nodes))
         total = torch.zeros_like(hidden)
         with watch.progress.stage("projecting", total=len(chosen.weights)) as bar:
             for weight in chosen.weights:

@@ -8,53 +8,33 @@ random pairs without one, which needs no memory for N x N.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GAE, VGAE, GCNConv
 
 from nodewise.core import rng
-from nodewise.core.config import MOST_DIMENSIONS, check_ranges
-from nodewise.methods.estimator import InductiveEmbedder, Watch, method
+from nodewise.core.config import Size
+from nodewise.methods.augment import non_edges
+from nodewise.methods.descent import DescendingEmbedder, PatientSettings
+from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.augment import non_edges
-from nodewise.methods.rivals.descent import descend
 
 
 @dataclass(frozen=True)
-class AutoEncoderSettings:
-    """A two-layer GCN and how to train it.
+class AutoEncoderSettings(PatientSettings):
+    """A two-layer GCN: units of the hidden layer, and size of the vectors."""
 
-    Attributes:
-        hidden: units of the hidden layer.
-        dimension: size of the vectors.
-        epochs: steps of Adam on the whole graph.
-        learning_rate: of Adam.
-        patience: stop after so many epochs without a lower loss; 0, as in the paper, never does.
-    """
-
-    hidden: int = 32
-    dimension: int = 16
-    epochs: int = 200
+    hidden: Size = 32
+    dimension: Size = 16
     learning_rate: float = 0.01
-    patience: int = 0
-
-    def __post_init__(self) -> None:
-        whole = (1, None)
-        check_ranges(
-            self,
-            hidden=(1, MOST_DIMENSIONS),
-            dimension=(1, MOST_DIMENSIONS),
-            epochs=whole,
-            patience=(0, None),
-            learning_rate=(0, None),
-        )
 
 
 class GCNEncoder(nn.Module):
-    """Z = A relu(A X W_0) W_1, one W_1 for each output, with A the normalised adjacency."""
+    """Z = A relu(A X W_0) W_1, one W_1 for each output, with A the normalized adjacency."""
 
     def __init__(self, num_features: int, hidden: int, dimension: int, outputs: int = 1) -> None:
         super().__init__()
@@ -69,52 +49,34 @@ class GCNEncoder(nn.Module):
 
 
 @method("gae")
-class GraphAutoEncoder(InductiveEmbedder):
+class GraphAutoEncoder(DescendingEmbedder):
     """Vectors whose inner products tell which nodes are joined."""
 
     title = "GAE"
     paper = "Kipf & Welling, NeurIPS workshop 2016"
-    uses = "X A"
     cost = "O(N F d + E d) an epoch"
-
-    settings_class: ClassVar[type[AutoEncoderSettings]] = AutoEncoderSettings
+    probe = "sklearn"
+    scaling = "shares"
+    settings_class = AutoEncoderSettings
 
     def _build(self, num_features: int) -> nn.Module:
-        network: nn.Module = GAE(GCNEncoder(num_features, self.settings.hidden, self.settings.dimension))
-        return network
+        return cast(nn.Module, GAE(GCNEncoder(num_features, self.settings.hidden, self.settings.dimension)))
 
-    def _train(self, network: nn.Module, inputs: Inputs, watch: Watch) -> None:
-        def loss_of(epoch: int) -> Tensor:
-            return self._loss(network, inputs, rng.key(self.seed, "gae.non_edges", epoch))
-
-        chosen = self.settings
-        descend(
-            network,
-            loss_of,
-            watch,
-            epochs=chosen.epochs,
-            learning_rate=chosen.learning_rate,
-            patience=chosen.patience,
-        )
+    def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
+        return lambda epoch: self._loss(network, inputs, rng.key(self.seed, "gae.non_edges", epoch))
 
     def _loss(self, network: Any, inputs: Inputs, key: int) -> Tensor:
         edges = inputs.edge_index
         vectors = network.encode(inputs.x, inputs.adjacency)
-        loss: Tensor = network.recon_loss(vectors, edges, non_edges(inputs.topology, edges.shape[1], key))
-        return loss
+        return cast(Tensor, network.recon_loss(vectors, edges, non_edges(inputs.topology, edges.shape[1], key)))
 
     def _encode(self, network: Any, inputs: Inputs) -> Tensor:
-        vectors: Tensor = network.encode(inputs.x, inputs.adjacency)
-        return vectors
+        return cast(Tensor, network.encode(inputs.x, inputs.adjacency))
 
 
 @dataclass(frozen=True)
 class VariationalSettings(AutoEncoderSettings):
-    """A two-layer GCN and how to train it.
-
-    Attributes:
-        epochs: steps of Adam on the whole graph.
-    """
+    """Longer, since the divergence slows it down."""
 
     epochs: int = 600
 
@@ -124,16 +86,11 @@ class VariationalGraphAutoEncoder(GraphAutoEncoder):
     """Vectors that are the means of Gaussians whose inner products tell which nodes are joined."""
 
     title = "VGAE"
-    paper = "Kipf & Welling, NeurIPS workshop 2016"
-    uses = "X A"
-    cost = "O(N F d + E d) an epoch"
-
-    settings_class: ClassVar[type[VariationalSettings]] = VariationalSettings
+    settings_class = VariationalSettings
 
     def _build(self, num_features: int) -> nn.Module:
-        network: nn.Module = VGAE(GCNEncoder(num_features, self.settings.hidden, self.settings.dimension, outputs=2))
-        return network
+        chosen = self.settings
+        return cast(nn.Module, VGAE(GCNEncoder(num_features, chosen.hidden, chosen.dimension, outputs=2)))
 
     def _loss(self, network: Any, inputs: Inputs, key: int) -> Tensor:
-        loss: Tensor = super()._loss(network, inputs, key) + network.kl_loss() / inputs.num_nodes
-        return loss
+        return super()._loss(network, inputs, key) + cast(Tensor, network.kl_loss()) / inputs.num_nodes

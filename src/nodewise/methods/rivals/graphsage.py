@@ -4,16 +4,17 @@
 
 with v met on a short walk from u, and n drawn by degree^0.75. z are rows of length 1 after two mean-aggregating layers.
 Defaults are the paper's: two layers of 256 (the paper's 128 for a node and 128 for its
-neighbours, concatenated), walks of length 5, 50 of them from each node, Q = 20.
+neighbors, concatenated), walks of length 5, 50 of them from each node, Q = 20.
 
-Differs from the paper: whole neighbourhoods instead of samples of 25 and 10; one step takes one walk from every node
+Differs from the paper: whole neighborhoods instead of samples of 25 and 10; one step takes one walk from every node
 instead of 512 pairs, hence a larger learning rate than the paper's; and the negatives of a step are shared.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,11 +24,11 @@ from torch.nn.functional import logsigmoid, normalize
 from torch_geometric.nn import SAGEConv
 
 from nodewise.core import rng
-from nodewise.core.config import MOST_DIMENSIONS, check_ranges
-from nodewise.methods.estimator import InductiveEmbedder, Watch, method
+from nodewise.core.config import Count, NotNegative, Size
+from nodewise.methods.augment import DegreeNoise
+from nodewise.methods.descent import DescendingEmbedder, PatientSettings
+from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.augment import DegreeNoise
-from nodewise.methods.rivals.descent import descend
 from nodewise.views.topology import csr_tensor
 from nodewise.views.walks import random_walks
 
@@ -35,7 +36,7 @@ _SHARED_NEGATIVES = 512
 
 
 @dataclass(frozen=True)
-class GraphSageSettings:
+class GraphSageSettings(PatientSettings):
     """Encoder, walks and training.
 
     Attributes:
@@ -43,28 +44,12 @@ class GraphSageSettings:
         walk_length: steps of a walk; each node on it is a positive of its start.
         negatives: weight Q of the noise.
         epochs: steps of Adam, each with one walk from every node: the paper's walks from a node.
-        learning_rate: of Adam.
-        patience: stop after so many epochs without a lower loss; 0 never does.
     """
 
-    dimension: int = 256
-    walk_length: int = 5
-    negatives: float = 20.0
+    dimension: Size = 256
+    walk_length: Count = 5
+    negatives: NotNegative = 20.0
     epochs: int = 50
-    learning_rate: float = 0.001
-    patience: int = 0
-
-    def __post_init__(self) -> None:
-        whole = (1, None)
-        check_ranges(
-            self,
-            dimension=(1, MOST_DIMENSIONS),
-            walk_length=whole,
-            epochs=whole,
-            negatives=(0, None),
-            patience=(0, None),
-            learning_rate=(0, None),
-        )
 
 
 class SageNetwork(nn.Module):
@@ -75,7 +60,7 @@ class SageNetwork(nn.Module):
         self.first, self.second = SAGEConv(num_features, dimension), SAGEConv(dimension, dimension)
 
     def forward(self, x: Tensor, means: Tensor, edge_index: Tensor) -> Tensor:
-        """Embed the nodes, given features and their means over neighbours (N, F), dense or sparse: (N, d).
+        """Embed the nodes, given features and their means over neighbors (N, F), dense or sparse: (N, d).
 
         The means do not depend on the weights, so they are taken once and the first layer is linear in both.
         """
@@ -84,41 +69,30 @@ class SageNetwork(nn.Module):
 
 
 @method("graphsage")
-class GraphSage(InductiveEmbedder):
+class GraphSage(DescendingEmbedder):
     """Vectors that are alike for nodes that meet on short walks."""
 
     title = "GraphSAGE, unsupervised loss"
     paper = "Hamilton, Ying & Leskovec, NeurIPS 2017"
-    uses = "X A"
-    cost = "O(N F d + N d² + E d) an epoch"
-
-    settings_class: ClassVar[type[GraphSageSettings]] = GraphSageSettings
+    probe = "sklearn"
+    settings_class = GraphSageSettings
 
     def _build(self, num_features: int) -> nn.Module:
         return SageNetwork(num_features, self.settings.dimension)
 
-    def _train(self, network: nn.Module, inputs: Inputs, watch: Watch) -> None:
+    def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen, means = self.settings, mean_features(inputs)
         noise, nodes = DegreeNoise(inputs.topology), torch.arange(inputs.num_nodes, device=inputs.device)
 
         def loss_of(epoch: int) -> Tensor:
             walks = random_walks(inputs.topology, nodes, chosen.walk_length, rng.key(self.seed, "sage.walk", epoch))
             others = noise.draw(rng.key(self.seed, "sage.noise", epoch), (_SHARED_NEGATIVES,))
-            vectors = network(inputs.x, means, inputs.edge_index)
-            return walk_loss(vectors, walks, others, chosen.negatives)
+            return walk_loss(network(inputs.x, means, inputs.edge_index), walks, others, chosen.negatives)
 
-        descend(
-            network,
-            loss_of,
-            watch,
-            epochs=chosen.epochs,
-            learning_rate=chosen.learning_rate,
-            patience=chosen.patience,
-        )
+        return loss_of
 
     def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        vectors: Tensor = network(inputs.x, mean_features(inputs), inputs.edge_index)
-        return vectors
+        return cast(Tensor, network(inputs.x, mean_features(inputs), inputs.edge_index))
 
 
 def walk_loss(vectors: Tensor, walks: Tensor, noise: Tensor, negatives: float) -> Tensor:
@@ -129,11 +103,11 @@ def walk_loss(vectors: Tensor, walks: Tensor, noise: Tensor, negatives: float) -
 
 
 def mean_features(inputs: Inputs) -> Tensor:
-    """Return the mean of the features of each node's neighbours (N, F), sparse where the features are."""
-    graph = inputs.graph
-    scale = 1 / graph.degrees.clip(min=1).astype(np.float32)
-    if isinstance(graph.features, np.ndarray):
-        return torch.from_numpy(scale[:, None] * (graph.adjacency() @ graph.features)).to(inputs.device)
-    found: Any = (sp.diags_array(scale) @ (graph.adjacency() @ graph.features)).tocsr()
+    """Return the mean of the features of each node's neighbors (N, F), sparse where the features are."""
+    graph, adjacency, features = inputs.graph, inputs.graph.adjacency(), inputs.features
+    scale = 1 / np.where(graph.degrees > 0, adjacency @ np.ones(graph.num_nodes), 1).astype(np.float32)
+    if isinstance(features, np.ndarray):
+        return torch.from_numpy(scale[:, None] * (adjacency @ features)).to(inputs.device)
+    found: Any = (sp.diags_array(scale) @ (adjacency @ features)).tocsr()
     indptr, indices = (torch.as_tensor(part, dtype=torch.int64) for part in (found.indptr, found.indices))
     return csr_tensor(indptr, indices, torch.as_tensor(found.data), found.shape).to(inputs.device)

@@ -1,6 +1,6 @@
 """MVGRL: nodes of one view told by the summary of the other (Hassani & Khasahmadi, ICML 2020).
 
-One view is the normalised adjacency A, the other the diffusion S. With h^A, h^S the nodes of each, s^A, s^S the
+One view is the normalized adjacency A, the other the diffusion S. With h^A, h^S the nodes of each, s^A, s^S the
 summaries, and h̃ the same nodes with shuffled features, L is the mean binary cross-entropy of
 
     σ(h^S_i M s^A + b) and σ(h^A_i M s^S + b) against 1,   σ(h̃^S_i M s^A + b) and σ(h̃^A_i M s^S + b) against 0,
@@ -8,44 +8,35 @@ summaries, and h̃ the same nodes with shuffled features, L is the mean binary c
 and a node's vector is h^A + h^S. Settings: the authors' code.
 
 Differs from the paper: as in the authors' code, no projection heads. Differs from that code: it trains on
-four blocks of 2000 neighbouring rows of dense matrices at a time; here A and S are sparse, so every step sees the
+four blocks of 2000 neighboring rows of dense matrices at a time; here A and S are sparse, so every step sees the
 whole graph. S is left without its small entries, on Citeseer as there by a threshold of 0.01, but its columns
-are not rescaled there.
+are not rescaled there. It adds the identity to A twice, in loading and in normalizing, and ours once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from nodewise.core.config import MOST_DIMENSIONS, check_ranges
 from nodewise.core.progress import Progress
-from nodewise.methods.estimator import InductiveEmbedder, Watch, method
+from nodewise.methods.augment import diffusion_tensor
+from nodewise.methods.descent import DescendingEmbedder
+from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.augment import diffusion_tensor
-from nodewise.methods.rivals.descent import descend
-from nodewise.methods.rivals.dgi import InfomaxLayer, start_small, summarise
+from nodewise.methods.rivals.dgi import DGISSettings, InfomaxLayer, start_small, summarize
 from nodewise.views.diffusion import DiffusionSettings
 
 
 @dataclass(frozen=True)
-class MVGRLSettings:
-    """Settings of MVGRL: as DGI's, and how the edges are diffused."""
+class MVGRLSettings(DGISSettings):
+    """Settings of MVGRL: as those of DGI on the diffusion."""
 
-    dimension: int = 512
     epochs: int = 3000
-    learning_rate: float = 0.001
-    patience: int = 20
-    diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
-
-    def __post_init__(self) -> None:
-        check_ranges(
-            self, dimension=(1, MOST_DIMENSIONS), epochs=(1, None), patience=(0, None), learning_rate=(0, None)
-        )
 
 
 class MVGRLNetwork(nn.Module):
@@ -67,7 +58,7 @@ class MVGRLNetwork(nn.Module):
         near, far = self.near.project(x), self.far.project(x)
         true_near, true_far = self.near(near, adjacency), self.far(far, diffusion)
         false_near, false_far = self.near(near[order], adjacency), self.far(far[order], diffusion)
-        to_near, to_far = self.form @ summarise(true_near), self.form @ summarise(true_far)
+        to_near, to_far = self.form @ summarize(true_near), self.form @ summarize(true_far)
         scores = torch.stack([true_far @ to_near, true_near @ to_far, false_far @ to_near, false_near @ to_far])
         truth = torch.zeros_like(scores)
         truth[:2] = 1
@@ -75,7 +66,7 @@ class MVGRLNetwork(nn.Module):
 
 
 @method("mvgrl")
-class MVGRL(InductiveEmbedder):
+class MVGRL(DescendingEmbedder):
     """Vectors on which the edges and their diffusion agree.
 
     A new graph is embedded with a diffusion of its own, which needs all of its edges at once.
@@ -85,25 +76,15 @@ class MVGRL(InductiveEmbedder):
     paper = "Hassani & Khasahmadi, ICML 2020"
     uses = "X A S"
     cost = "O(N F d + (E + |S|) d) an epoch, |S| entries kept"
-
-    settings_class: ClassVar[type[MVGRLSettings]] = MVGRLSettings
-    settings: MVGRLSettings
-    tuned: ClassVar[dict[str, dict[str, Any]]] = {"citeseer": {"diffusion": DiffusionSettings(threshold=0.01)}}
+    settings_class = MVGRLSettings
+    tuned = {"citeseer": {"diffusion": DiffusionSettings(threshold=0.01)}}
 
     def _build(self, num_features: int) -> nn.Module:
         return MVGRLNetwork(num_features, self.settings.dimension)
 
-    def _train(self, network: nn.Module, inputs: Inputs, watch: Watch) -> None:
-        model, chosen = cast(MVGRLNetwork, network), self.settings
+    def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         views = self._views(inputs, watch.progress)
-        descend(
-            model,
-            lambda epoch: model.loss(*views, torch.randperm(inputs.num_nodes, device=inputs.device)),
-            watch,
-            epochs=chosen.epochs,
-            learning_rate=chosen.learning_rate,
-            patience=chosen.patience,
-        )
+        return lambda epoch: network.loss(*views, torch.randperm(inputs.num_nodes, device=inputs.device))
 
     def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
         near, far = network(*self._views(inputs, Watch().progress))

@@ -7,15 +7,16 @@ its case study of communities. The paper chooses p and q from {0.25, 0.5, 1, 2, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated
 
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.core.config import check_ranges
-from nodewise.methods.estimator import Embedder, Watch, method
-from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.skipgram import SkipGramSettings, train_skipgram
+from nodewise.core.config import Range
+from nodewise.methods.estimator import method
+from nodewise.methods.rivals.deepwalk import DeepWalk
+from nodewise.methods.skipgram import SkipGramSettings
+from nodewise.views.topology import Topology
 from nodewise.views.walks import biased_walks
 
 
@@ -32,31 +33,18 @@ class Node2VecSettings(SkipGramSettings):
 
     walks: int = 10
     length: int = 80
-    p: float = 1.0
-    q: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_ranges(self, p=(1e-6, None), q=(1e-6, None))
+    p: Annotated[float, Range(1e-6)] = 1.0
+    q: Annotated[float, Range(1e-6)] = 0.5
 
 
 @method("node2vec")
-class Node2Vec(Embedder):
+class Node2Vec(DeepWalk):
     """Vectors of nodes from second-order random walks; features are not used."""
 
     title = "node2vec"
     paper = "Grover & Leskovec, KDD 2016"
-    uses = "A"
-    cost = "O(r N L² d) for r walks of L nodes; O(N d) memory"
+    settings_class = Node2VecSettings
 
-    settings_class: ClassVar[type[Node2VecSettings]] = Node2VecSettings
-    needs_features = False
-
-    def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
-        chosen = self.settings
-
-        def walk(starts: Tensor, number: int) -> Tensor:
-            key = rng.key(self.seed, "node2vec", number)
-            return biased_walks(inputs.topology, starts, chosen.length - 1, key, p=chosen.p, q=chosen.q)
-
-        return train_skipgram(inputs.topology, walk, chosen, self.seed, watch)
+    def _walk(self, topology: Topology, starts: Tensor, number: int) -> Tensor:
+        chosen, key = self.settings, rng.key(self.seed, "node2vec", number)
+        return biased_walks(topology, starts, chosen.length - 1, key, p=chosen.p, q=chosen.q)

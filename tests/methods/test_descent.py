@@ -5,8 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from nodewise.core.errors import NodewiseError
+from nodewise.methods.descent import descend
 from nodewise.methods.estimator import Watch
-from nodewise.methods.rivals.descent import descend
 
 
 def squared(network: nn.Linear) -> Tensor:

@@ -1,6 +1,6 @@
 """Skip-gram with negative sampling over walks (Mikolov et al., NIPS 2013), which DeepWalk and node2vec share.
 
-Position i of a walk w predicts the nodes within a window of it. With u_a the vector of node a as a centre and v_b
+Position i of a walk w predicts the nodes within a window of it. With u_a the vector of node a as a center and v_b
 that of node b as a context, the loss of a walk is
 
     Σ_i Σ_j c_ij [-log σ(u_{w_i} · v_{w_j})  +  n E_{b ~ noise} -log σ(-u_{w_i} · v_b)],
@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.core.config import MOST_DIMENSIONS, check_ranges
+from nodewise.core.config import Checked, Count, NotNegative, Range, Size
+from nodewise.methods.augment import DegreeNoise
 from nodewise.methods.estimator import Watch
-from nodewise.methods.rivals.augment import DegreeNoise
 from nodewise.views.topology import Topology
 
 _WALKS_AT_ONCE = 4096
@@ -30,7 +31,7 @@ _TOKENS = 2048
 
 
 @dataclass(frozen=True)
-class SkipGramSettings:
+class SkipGramSettings(Checked):
     """How many walks to read and how to learn from them.
 
     Attributes:
@@ -42,23 +43,12 @@ class SkipGramSettings:
         learning_rate: of AdaGrad at the first step; it falls linearly to zero, as in word2vec.
     """
 
-    dimension: int = 128
-    walks: int = 80
-    length: int = 40
-    window: int = 10
-    negatives: float = 5.0
-    learning_rate: float = 0.1
-
-    def __post_init__(self) -> None:
-        check_ranges(
-            self,
-            dimension=(1, MOST_DIMENSIONS),
-            walks=(1, None),
-            length=(2, None),
-            window=(1, None),
-            negatives=(0, None),
-            learning_rate=(0, None),
-        )
+    dimension: Size = 128
+    walks: Count = 80
+    length: Annotated[int, Range(2)] = 40
+    window: Count = 10
+    negatives: NotNegative = 5.0
+    learning_rate: NotNegative = 0.1
 
 
 def train_skipgram(
@@ -80,7 +70,7 @@ def train_skipgram(
     device, noise = topology.device, DegreeNoise(topology)
     index = torch.arange(topology.num_nodes * settings.dimension, device=device)
     unit = rng.uniform(rng.key(seed, "skipgram.start"), index).view(-1, settings.dimension)
-    centres, contexts = _Table((unit - 0.5) / settings.dimension), _Table(torch.zeros_like(unit))
+    centers, contexts = _Table((unit - 0.5) / settings.dimension), _Table(torch.zeros_like(unit))
     weights = pair_weights(settings, device)
     connected = torch.nonzero(topology.degrees).squeeze(-1)
     batch = max(1, _TOKENS // settings.length)
@@ -95,12 +85,12 @@ def train_skipgram(
                 drawn = noise.draw(rng.key(seed, "skipgram.noise", number, part), tuple(walks.shape))
                 for nodes, others in zip(torch.split(walks, batch), torch.split(drawn, batch), strict=True):
                     rate = settings.learning_rate * max(1e-4, 1 - done / total)
-                    losses.append(_step(centres, contexts, nodes, others, weights, rate))
+                    losses.append(_step(centers, contexts, nodes, others, weights, rate))
                     done += len(nodes)
             loss = float(torch.stack(losses).sum()) / (len(order) * float(weights[0].sum()))
             watch.log({"step": number, "loss": loss})
             bar.advance(loss=loss)
-    return centres.vectors
+    return centers.vectors
 
 
 def pair_weights(settings: SkipGramSettings, device: torch.device) -> tuple[Tensor, Tensor]:
@@ -113,15 +103,15 @@ def pair_weights(settings: SkipGramSettings, device: torch.device) -> tuple[Tens
 
 
 def skipgram_gradients(
-    centres: Tensor, contexts: Tensor, noise: Tensor, weights: tuple[Tensor, Tensor]
+    centers: Tensor, contexts: Tensor, noise: Tensor, weights: tuple[Tensor, Tensor]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the loss of a batch of walks and its gradients, all vectors being (B, L, d)."""
     pairs, others = weights
-    near, far = centres @ contexts.mT, centres @ noise.mT
+    near, far = centers @ contexts.mT, centers @ noise.mT
     loss = -(pairs * torch.nn.functional.logsigmoid(near)).sum()
     loss = loss - (others * torch.nn.functional.logsigmoid(-far)).sum()
     pull, push = pairs * (torch.sigmoid(near) - 1), others * torch.sigmoid(far)
-    return loss, pull @ contexts + push @ noise, pull.mT @ centres, push.mT @ centres
+    return loss, pull @ contexts + push @ noise, pull.mT @ centers, push.mT @ centers
 
 
 class _Table:
@@ -141,12 +131,12 @@ class _Table:
 
 
 def _step(
-    centres: _Table, contexts: _Table, walks: Tensor, noise: Tensor, weights: tuple[Tensor, Tensor], rate: float
+    centers: _Table, contexts: _Table, walks: Tensor, noise: Tensor, weights: tuple[Tensor, Tensor], rate: float
 ) -> Tensor:
     """Change the rows of a batch of walks (B, L) in place; return its loss."""
     loss, ours, theirs, pushed = skipgram_gradients(
-        centres.vectors[walks], contexts.vectors[walks], contexts.vectors[noise], weights
+        centers.vectors[walks], contexts.vectors[walks], contexts.vectors[noise], weights
     )
-    centres.step(walks.flatten(), ours.flatten(0, 1), rate)
+    centers.step(walks.flatten(), ours.flatten(0, 1), rate)
     contexts.step(torch.cat([walks, noise]).flatten(), torch.cat([theirs, pushed]).flatten(0, 1), rate)
     return loss

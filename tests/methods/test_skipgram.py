@@ -5,7 +5,7 @@ from torch.nn.functional import logsigmoid
 
 from nodewise.core.errors import InputError
 from nodewise.methods.estimator import Watch
-from nodewise.methods.rivals.skipgram import SkipGramSettings, _Table, pair_weights, skipgram_gradients, train_skipgram
+from nodewise.methods.skipgram import SkipGramSettings, _Table, pair_weights, skipgram_gradients, train_skipgram
 from nodewise.views.topology import Topology
 from nodewise.views.walks import random_walks
 
@@ -15,7 +15,7 @@ SETTINGS = SkipGramSettings(dimension=6, walks=3, length=7, window=3, negatives=
 def test_loss_and_gradients_against_a_loop() -> None:
     generator = torch.Generator().manual_seed(0)
     draw = lambda: torch.randn(2, 7, 6, dtype=torch.float64, generator=generator, requires_grad=True)  # noqa: E731
-    centres, contexts, noise = draw(), draw(), draw()
+    centers, contexts, noise = draw(), draw(), draw()
     total = torch.zeros((), dtype=torch.float64)
     for walk in range(2):
         for i in range(7):
@@ -23,15 +23,15 @@ def test_loss_and_gradients_against_a_loop() -> None:
                 if not 1 <= abs(i - j) <= 3:
                     continue
                 share = (3 - abs(i - j) + 1) / 3
-                total = total - share * logsigmoid(centres[walk, i] @ contexts[walk, j])
+                total = total - share * logsigmoid(centers[walk, i] @ contexts[walk, j])
                 for k in range(7):
-                    total = total - share * 2.0 / 7 * logsigmoid(-(centres[walk, i] @ noise[walk, k]))
+                    total = total - share * 2.0 / 7 * logsigmoid(-(centers[walk, i] @ noise[walk, k]))
     total.backward()
     weights = tuple(part.double() for part in pair_weights(SETTINGS, torch.device("cpu")))
     with torch.no_grad():
-        loss, *gradients = skipgram_gradients(centres, contexts, noise, weights)  # type: ignore[arg-type]
+        loss, *gradients = skipgram_gradients(centers, contexts, noise, weights)  # type: ignore[arg-type]
     assert loss.item() == pytest.approx(total.item(), rel=1e-6)
-    for found, leaf in zip(gradients, (centres, contexts, noise), strict=True):
+    for found, leaf in zip(gradients, (centers, contexts, noise), strict=True):
         torch.testing.assert_close(found, leaf.grad, rtol=1e-6, atol=1e-6)
 
 

@@ -1,0 +1,169 @@
+"""What rivals change about a graph: columns of features hidden, edges left out or diffused, nodes and pairs drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from nodewise.core import rng
+from nodewise.core.config import Checked, Share
+from nodewise.core.progress import Progress
+from nodewise.methods.inputs import Inputs
+from nodewise.views.diffusion import DiffusionSettings, diffuse
+from nodewise.views.topology import Topology, csr_tensor
+
+
+def drop_columns(x: Tensor, rate: float) -> Tensor:
+    """Set each column of the features (N, F) to zero with probability `rate`."""
+    kept = (torch.rand(x.shape[1], device=x.device) >= rate).to(x.dtype)
+    if x.layout == torch.strided:
+        return x * kept
+    values = x.values() * kept[x.col_indices()]
+    return csr_tensor(x.crow_indices(), x.col_indices(), values, (x.shape[0], x.shape[1]))
+
+
+class Thinning:
+    """Leave out edges at random, both directions together, so that what is left is symmetric."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        nodes, rows = topology.num_nodes, torch.arange(topology.num_nodes, device=topology.device)
+        self._rows = torch.repeat_interleave(rows, topology.degrees)
+        place = torch.arange(len(self._rows), device=topology.device)
+        # Entries are sorted by (row, column): sorted by (column, row), entry k of that order is the mirror of entry k.
+        mirror = torch.argsort(topology.indices * nodes + self._rows)
+        self._edge = torch.minimum(place, mirror)
+
+    def adjacency(self, rate: float) -> Tensor:
+        """Return D^-1/2 (A' + I) D^-1/2 as CSR (N, N), each edge absent from A' with probability `rate`."""
+        return self.of(self.kept(rate))
+
+    def kept(self, rate: float) -> Tensor:
+        """Draw which entries of the adjacency (2E,) stay, each edge leaving with probability `rate`."""
+        return (torch.rand(len(self._edge), device=self._edge.device) >= rate)[self._edge]
+
+    def of(self, kept: Tensor) -> Tensor:
+        """Return the normalized adjacency of the entries that stay."""
+        whole, rows = self._topology, self._rows[kept]
+        weights = None if whole.weights is None else whole.weights[kept]
+        return Topology.from_rows(rows, whole.indices[kept], whole.num_nodes, weights).normalized_adjacency()
+
+
+@dataclass(frozen=True)
+class TwoViewSettings(Checked):
+    """What is missing from each of two views.
+
+    Attributes:
+        drop_edges_1: share of edges missing from the first view.
+        drop_edges_2: and from the second.
+        drop_features_1: share of feature columns hidden from the first view.
+        drop_features_2: and from the second.
+    """
+
+    drop_edges_1: Share = 0.2
+    drop_edges_2: Share = 0.3
+    drop_features_1: Share = 0.2
+    drop_features_2: Share = 0.1
+
+
+def drops(edges_1: float, edges_2: float, features_1: float, features_2: float) -> dict[str, Any]:
+    """Return the four settings of two views, as the papers' tables list them."""
+    return dict(zip(TwoViewSettings.__dataclass_fields__, (edges_1, edges_2, features_1, features_2), strict=True))
+
+
+class Views:
+    """Views of a graph: features with columns hidden (N, F), and the adjacency without some edges (N, N)."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._x, self._thinning = inputs.x, Thinning(inputs.topology)
+
+    def draw(self, drop_edges: float, drop_features: float) -> tuple[Tensor, Tensor]:
+        """Draw one view."""
+        return drop_columns(self._x, drop_features), self._thinning.adjacency(drop_edges)
+
+    def pair(self, settings: TwoViewSettings) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """Draw both views."""
+        first = self.draw(settings.drop_edges_1, settings.drop_features_1)
+        return first, self.draw(settings.drop_edges_2, settings.drop_features_2)
+
+
+class DegreeNoise:
+    """Nodes drawn with a probability proportional to (weighted) degree^power, the unigram noise of word2vec at 3/4."""
+
+    def __init__(self, topology: Topology, power: float = 0.75) -> None:
+        # Isolated nodes are in no walk's context, so they are no noise either: 0^power = 0.
+        self._filled = topology.strengths.pow(power).cumsum(0)
+
+    def draw(self, key: int, shape: tuple[int, ...]) -> Tensor:
+        """Return nodes, int64 of this shape, that are a function of the key alone."""
+        index = torch.arange(torch.Size(shape).numel(), device=self._filled.device)
+        height = rng.uniform64(key, index) * self._filled[-1]
+        found = torch.searchsorted(self._filled, height, right=True)
+        return found.clamp_(max=len(self._filled) - 1).view(shape)
+
+
+def non_edges(topology: Topology, count: int, key: int) -> Tensor:
+    """Return about `count` uniformly drawn pairs (2, n) of two different nodes that no edge joins.
+
+    Pairs that turn out to be edges are left out, not drawn again: in a sparse graph they are few.
+    """
+    index = torch.arange(count, device=topology.device)
+    sources, targets = (rng.below(topology.num_nodes, rng.fold(key, end), index) for end in (0, 1))
+    kept = (sources != targets) & ~topology.has_edge(sources, targets)
+    return torch.stack([sources[kept], targets[kept]])
+
+
+def edges_of(adjacency: Tensor) -> Tensor:
+    """Return the entries of a CSR adjacency (N, N) off the diagonal as (2, n): rows, columns."""
+    rows = torch.arange(adjacency.shape[0], device=adjacency.device)
+    pairs = torch.stack([rows.repeat_interleave(adjacency.crow_indices().diff()), adjacency.col_indices()])
+    return pairs[:, pairs[0] != pairs[1]]
+
+
+_AT_ONCE = 1 << 25  # similarities held at a time
+
+
+def row_sums(first: Tensor, second: Tensor, of: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return Σ_j of(a_i · b_j) of rows a (N, d) and b (M, d): (N,).
+
+    Of all N x M similarities only some rows are held at a time, in the gradient too, which computes them again.
+    """
+
+    def some(rows: Tensor) -> Tensor:
+        return of(rows @ second.T).sum(1)
+
+    blocks = torch.split(first, max(1, _AT_ONCE // len(second)))
+    return torch.cat([checkpoint(some, rows, use_reentrant=False, preserve_rng_state=False) for rows in blocks])
+
+
+@torch.no_grad()
+def k_means(points: Tensor, clusters: int, iterations: int) -> tuple[Tensor, Tensor]:
+    """Return the centers (C, d) and each point's cluster (N,) after some of Lloyd's iterations from random points."""
+    centers = points[torch.randperm(len(points), device=points.device)[:clusters]].clone()
+    for _ in range(iterations):
+        nearest = (centers.square().sum(1) - 2 * points @ centers.T).argmin(1)
+        sums = torch.zeros_like(centers).index_add_(0, nearest, points)
+        sizes = torch.bincount(nearest, minlength=len(centers)).unsqueeze(1)
+        centers = torch.where(sizes > 0, sums / sizes.clamp(min=1), centers)
+    return centers, (centers.square().sum(1) - 2 * points @ centers.T).argmin(1)
+
+
+# Training and embedding ask for the same matrix; it goes when the inputs do.
+_KNOWN: WeakKeyDictionary[Inputs, dict[DiffusionSettings, Tensor]] = WeakKeyDictionary()
+
+
+def diffusion_tensor(inputs: Inputs, settings: DiffusionSettings, progress: Progress) -> Tensor:
+    """Return S as sparse CSR (N, N), float32, on the device of the inputs."""
+    known = _KNOWN.setdefault(inputs, {})
+    if settings not in known:
+        matrix = diffuse(inputs.graph, settings, progress)
+        indptr, indices = (torch.as_tensor(part, dtype=torch.int64) for part in (matrix.indptr, matrix.indices))
+        size = (inputs.num_nodes, inputs.num_nodes)
+        known[settings] = csr_tensor(indptr, indices, torch.as_tensor(matrix.data), size).to(inputs.device)
+    return known[settings]

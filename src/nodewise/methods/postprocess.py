@@ -1,0 +1,94 @@
+"""What can be done to finished vectors of any method: smooth them over the graph, standardize columns, set the length.
+
+A linear classifier that is trained for so many steps of one size reads short, smooth vectors better than long, rough
+ones, whatever method made them. So that a comparison is one of methods, every method without labels may use the same
+grid of these, chosen by training and validation nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby, product
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from nodewise.encoders.gcn import smooth
+from nodewise.views.topology import Topology
+
+_SMOOTHED_ENTRIES = 1 << 24
+
+
+@dataclass(frozen=True)
+class PostProcessing:
+    """Done in this order.
+
+    Attributes:
+        smoothing: steps of personalized PageRank, Z <- (1 - a) S Z + a Z_0.
+        standardize: columns of mean zero and variance one over all nodes.
+        length: of every vector; None leaves them as they are.
+        teleport: the a of smoothing.
+    """
+
+    smoothing: int = 0
+    standardize: bool = False
+    length: float | None = None
+    teleport: float = 0.1
+
+    def __str__(self) -> str:
+        done = [f"{self.smoothing} steps"] * bool(self.smoothing) + ["standardized"] * self.standardize
+        return ", ".join(done + ([] if self.length is None else [f"length {self.length:g}"])) or "none"
+
+    def apply(self, vectors: Tensor, topology: Topology) -> Tensor:
+        """Return the processed copy of vectors (N, d)."""
+        return self.finish(_smoothed(vectors, topology, self.smoothing, self.teleport))
+
+    def finish(self, vectors: Tensor) -> Tensor:
+        """Standardize and scale vectors (N, d) that are smoothed already."""
+        return of_length(standardized(vectors) if self.standardize else vectors, self.length)
+
+
+GRID = tuple(
+    PostProcessing(smoothing, standardize, length)
+    for smoothing, standardize, length in product((0, 2, 5, 10), (False, True), (None, 0.03, 0.06, 0.1, 0.3, 1.0))
+)
+"""What every method may choose from; of equally good ones the first, which does least."""
+
+
+def processed_grid(vectors: Tensor, topology: Topology, rows: Tensor) -> Iterator[Tensor]:
+    """Yield some rows (n, d) of vectors processed in every way of the grid, in its order."""
+    for (steps, teleport), some in groupby(GRID, key=lambda each: (each.smoothing, each.teleport)):
+        rough = _smoothed(vectors, topology, steps, teleport)
+        for each in some:
+            yield each.finish(rough)[rows]
+
+
+def smooth_in_place(vectors: Tensor, topology: Topology, steps: int, teleport: float) -> None:
+    """Smooth (S, N, d); columns do not mix, so some at a time bound what is held beside the result."""
+    adjacency, width = topology.mixing(), max(1, _SMOOTHED_ENTRIES // topology.num_nodes)
+    nodes, sides = topology.num_nodes, 1 if topology.faces is None else 2
+    for run in vectors:
+        for columns in run.view(nodes, sides, -1).split(width, dim=-1):
+            columns.copy_(smooth(adjacency, columns.reshape(nodes, -1), steps, teleport).view_as(columns))
+
+
+def _smoothed(vectors: Tensor, topology: Topology, steps: int, teleport: float) -> Tensor:
+    if not steps:
+        return vectors
+    found = vectors.clone()
+    smooth_in_place(found.unsqueeze(0), topology, steps, teleport)
+    return found
+
+
+def standardized(vectors: Tensor) -> Tensor:
+    """Return columns of mean zero and variance one; columns that hardly vary become zeros."""
+    centered = vectors - vectors.mean(-2, keepdim=True)
+    deviation = centered.std(-2, keepdim=True)
+    return torch.where(deviation > 1e-6 * deviation.amax(-1, keepdim=True), centered / deviation.clamp(min=1e-30), 0)
+
+
+def of_length(vectors: Tensor, length: float | None) -> Tensor:
+    """Scale vectors (..., d) to a length, all but those of zeros; None leaves them as they are."""
+    return vectors if length is None else length * normalize(vectors, dim=-1)

@@ -1,0 +1,152 @@
+"""AFGRL: positives found in the graph instead of made by augmentation (Lee, Lee & Park, AAAI 2022).
+
+Of the k nodes whose target vectors are nearest to a node's own, itself among them, those that are its neighbors (local)
+or share a cluster of some k-means with it (global) are its positives P. With q the prediction and h the target's
+vector,
+
+    L = mean over pairs (i, j) of P of [2 - 2 cos(q_i, h_j)] + [2 - 2 cos(q_j, h_i)]
+
+and the target follows as BGRL's does. Settings: the authors' commands; the defaults are those for Amazon Photo.
+
+Differs from the paper: 500 epochs, where its code trains for 5,000 and keeps the one with the best validation accuracy,
+which needs labels. Similarities are computed some rows at a time; a cluster's start is drawn anew in each epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cosine_similarity, normalize
+
+from nodewise.core.config import Count, Share, Size
+from nodewise.methods.augment import k_means
+from nodewise.methods.descent import DecaySettings, DescendingEmbedder, follow
+from nodewise.methods.estimator import Watch, method
+from nodewise.methods.inputs import Inputs
+from nodewise.methods.products import Convolution
+from nodewise.methods.rivals.bgrl import warm_cosine
+from nodewise.views.topology import Topology
+
+_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class AFGRLSettings(DecaySettings):
+    """Settings of AFGRL.
+
+    Attributes:
+        dimension: size of the vectors; the predictor has twice as many hidden units.
+        nearest: k.
+        clusters: of each k-means.
+        clusterings: number of k-means, of which one that joins two nodes is enough.
+        iterations: of each k-means.
+        momentum: of the target at the start.
+    """
+
+    dimension: Size = 512
+    nearest: Count = 4
+    clusters: Count = 100
+    clusterings: Count = 5
+    iterations: Count = 20
+    momentum: Share = 0.9
+    epochs: int = 500
+    weight_decay: float = 1e-5
+
+
+class AFGRLEncoder(nn.Module):
+    """One graph convolution with batch normalization and PReLU."""
+
+    def __init__(self, num_features: int, dimension: int) -> None:
+        super().__init__()
+        self.layer = Convolution(num_features, dimension)
+        self.norm, self.activation = nn.BatchNorm1d(dimension, momentum=0.01), nn.PReLU()
+
+    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
+        """Return vectors (N, d)."""
+        return cast(Tensor, self.activation(self.norm(self.layer(x, adjacency))))
+
+
+class AFGRLNetwork(nn.Module):
+    """The trained encoder, its predictor, and the target, which starts as a copy."""
+
+    def __init__(self, num_features: int, dimension: int) -> None:
+        super().__init__()
+        self.encoder, self.target = (AFGRLEncoder(num_features, dimension) for _ in range(2))
+        self.target.load_state_dict(self.encoder.state_dict())
+        wide = 2 * dimension
+        parts = nn.Linear(dimension, wide), nn.BatchNorm1d(wide), nn.PReLU(), nn.Linear(wide, dimension)
+        self.predictor = nn.Sequential(*parts)
+
+    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
+        """Return vectors (N, d)."""
+        return cast(Tensor, self.encoder(x, adjacency))
+
+
+@torch.no_grad()
+def nearest_nodes(online: Tensor, target: Tensor, count: int) -> Tensor:
+    """Return for each node itself and the count - 1 others whose targets are most like its own vector: (N, count)."""
+    unit, parts = normalize(target).T, []
+    for start in range(0, len(online), _ROWS):
+        likeness = normalize(online[start : start + _ROWS]) @ unit
+        likeness.diagonal(start).fill_(torch.inf)
+        parts.append(likeness.topk(count, 1).indices)
+    return torch.cat(parts)
+
+
+def positive_pairs(nearest: Tensor, clusterings: Tensor, topology: Topology) -> Tensor:
+    """Return the pairs (2, n) of a node and one of its nearest (N, k) joined by an edge or a clustering of (m, N)."""
+    nodes = torch.arange(len(nearest), device=nearest.device).unsqueeze(1).expand_as(nearest)
+    together = (clusterings[:, nodes] == clusterings[:, nearest]).any(0)
+    joined = topology.has_edge(nodes.flatten(), nearest.flatten()).view_as(nearest)
+    kept = together | joined  # a node is in its own cluster
+    return torch.stack([nodes[kept], nearest[kept]])
+
+
+def afgrl_loss(predictions: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
+    """Return L of predictions and targets (N, d) over pairs (2, n)."""
+    one, other = pairs
+    likeness = cosine_similarity(predictions[one], targets[other]) + cosine_similarity(predictions[other], targets[one])
+    return (4 - 2 * likeness).mean()
+
+
+@method("afgrl")
+class AFGRL(DescendingEmbedder):
+    """Vectors that those of alike nodes nearby can be predicted from."""
+
+    title = "AFGRL"
+    paper = "Lee, Lee & Park, AAAI 2022"
+    cost = "O(N² d + N F d) an epoch; O(N (F + d)) memory"
+    probe = "afgrl"
+    optimizer_class = torch.optim.AdamW
+    scaling = "shares"
+    settings_class = AFGRLSettings
+    settings: AFGRLSettings
+
+    def _build(self, num_features: int) -> nn.Module:
+        return AFGRLNetwork(num_features, self.settings.dimension)
+
+    def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
+        chosen = self.settings
+
+        def loss_of(epoch: int) -> Tensor:
+            online = network(inputs.x, inputs.adjacency)
+            with torch.no_grad():
+                targets = network.target(inputs.x, inputs.adjacency)
+                near = nearest_nodes(online, targets, min(chosen.nearest, len(online)))
+                unit = normalize(targets)
+                found = [k_means(unit, chosen.clusters, chosen.iterations)[1] for _ in range(chosen.clusterings)]
+                pairs = positive_pairs(near, torch.stack(found), inputs.topology)
+            return afgrl_loss(network.predictor(online), targets, pairs)
+
+        return loss_of
+
+    def _learned(self, network: Any) -> Iterable[nn.Parameter]:
+        return [*network.encoder.parameters(), *network.predictor.parameters()]
+
+    def _after(self, network: Any, epoch: int) -> None:
+        rate = (1 - self.settings.momentum) * warm_cosine(epoch, self.settings.epochs, 0)
+        follow(network.target, network.encoder, 1 - rate)

@@ -1,0 +1,111 @@
+"""GraphACL: a node predicts its neighbors, whose vectors need not be like its own (Xiao et al., NeurIPS 2023).
+
+With v the trained network's vectors, u those of a copy that follows it, q = M v the prediction, all of length one, and
+s_ij = q_i · u_j / τ over the neighbors j of i and i itself,
+
+    L = mean_i mean_{j ∈ N(i)} [-s_ij + log(exp(s_ij) + Σ_k exp(v_i · v_k / τ))]
+
+No augmentation. Settings: the authors' commands; the defaults are those for Amazon Photo.
+
+Differs from the paper: similarities are held some rows at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from nodewise.core.config import Layers, Range, Share, Size
+from nodewise.methods.augment import row_sums
+from nodewise.methods.descent import DecaySettings, DescendingEmbedder, follow
+from nodewise.methods.estimator import Watch, method
+from nodewise.methods.inputs import Inputs
+from nodewise.methods.products import Convolutions
+
+
+@dataclass(frozen=True)
+class GraphACLSettings(DecaySettings):
+    """Settings of GraphACL.
+
+    Attributes:
+        dimension: size of the hidden layer and of the vectors.
+        layers: graph convolutions, with a ReLU between.
+        temperature: τ.
+        momentum: of the copy.
+    """
+
+    dimension: Size = 2048
+    layers: Layers = 1
+    temperature: Annotated[float, Range(0.02)] = 0.75
+    momentum: Share = 0.9
+    epochs: int = 70
+    learning_rate: float = 5e-4
+
+
+def asymmetric_loss(vectors: Tensor, predictions: Tensor, targets: Tensor, edges: Tensor, temperature: float) -> Tensor:
+    """Return L of v, q and u (N, d); `edges` (2, n) are pairs (i, j), the pairs (i, i) among them."""
+    vectors, predictions, targets = map(normalize, (vectors, predictions, targets))
+    scores = (predictions[edges[0]] * targets[edges[1]]).sum(1) / temperature
+    all_others = row_sums(vectors / temperature, vectors, torch.exp)
+    terms = (scores.exp() + all_others[edges[0]]).log() - scores
+    sizes = torch.bincount(edges[0], minlength=len(vectors))
+    return (terms / sizes[edges[0]]).sum() / len(vectors)
+
+
+class GraphACLNetwork(nn.Module):
+    """The trained GCN, its linear predictor, and the copy that follows."""
+
+    def __init__(self, num_features: int, settings: GraphACLSettings) -> None:
+        super().__init__()
+        size = settings.dimension
+        self.encoder, self.copy = (Convolutions(num_features, size, settings.layers, size) for _ in range(2))
+        self.copy.load_state_dict(self.encoder.state_dict())
+        self.predictor = nn.Linear(size, size)
+
+    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
+        """Return vectors (N, d)."""
+        return cast(Tensor, self.encoder(x, adjacency))
+
+
+@method("graphacl")
+class GraphACL(DescendingEmbedder):
+    """Vectors from which those of the neighbors can be predicted."""
+
+    title = "GraphACL"
+    paper = "Xiao et al., NeurIPS 2023"
+    cost = "O(N² d + N F d) an epoch; O(N (F + d)) memory"
+    probe = "graphacl"
+    settings_class = GraphACLSettings
+    settings: GraphACLSettings
+    _citeseer = {"epochs": 15, "learning_rate": 1e-3, "weight_decay": 1e-4, "temperature": 0.99, "momentum": 0.95}
+    tuned = {
+        "cora": {"epochs": 50, "weight_decay": 1e-6, "layers": 2, "temperature": 1.0, "momentum": 0.97},
+        "citeseer": _citeseer,
+        "pubmed": {"epochs": 60, "layers": 2, "dimension": 1024, "momentum": 0.99},
+    }
+
+    def _build(self, num_features: int) -> nn.Module:
+        return GraphACLNetwork(num_features, self.settings)
+
+    def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
+        loops = torch.arange(inputs.num_nodes, device=inputs.device).expand(2, -1)
+        edges = torch.cat([inputs.edge_index, loops], 1)
+
+        def loss_of(epoch: int) -> Tensor:
+            vectors = network(inputs.x, inputs.adjacency)
+            with torch.no_grad():
+                targets = network.copy(inputs.x, inputs.adjacency)
+            return asymmetric_loss(vectors, network.predictor(vectors), targets, edges, self.settings.temperature)
+
+        return loss_of
+
+    def _learned(self, network: Any) -> Iterable[nn.Parameter]:
+        return [*network.encoder.parameters(), *network.predictor.parameters()]
+
+    def _after(self, network: Any, epoch: int) -> None:
+        follow(network.copy, network.encoder, self.settings.momentum)

@@ -1,0 +1,42 @@
+"""SP-GCL: the loss against a slow loop, samples near their seeds, and better than its input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from tests.graphs import small_graph
+from tests.methods.planted import accuracy, planted, raw_accuracy
+
+from nodewise.methods.inputs import Inputs
+from nodewise.methods.rivals.sp_gcl import SPGCL, sampled_nodes, single_pass_loss
+
+
+def test_the_loss_is_its_formula() -> None:
+    vectors = np.random.default_rng(0).normal(size=(6, 3))
+    negatives = [[1, 1], [0, 5], [4, 2], [0, 0], [3, 3], [2, 1]]
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    total = 0.0
+    for i in range(6):
+        likeness = [float(unit[i] @ unit[j]) for j in range(6)]
+        near = sorted(likeness)[-3:]
+        total += (sum(likeness[j] ** 2 for j in negatives[i]) - 2 * sum(near) / 3) / 6
+    found = single_pass_loss(torch.from_numpy(vectors), 3, torch.tensor(negatives))
+    assert math.isclose(found.item(), total, rel_tol=1e-10)
+
+
+def test_a_sample_is_of_different_nodes_within_two_steps_of_a_seed() -> None:
+    torch.manual_seed(0)
+    inputs = Inputs(small_graph())
+    near = inputs.adjacency.to_dense() > 0
+    within = (near.float() @ near.float()) > 0
+    nodes = sampled_nodes(inputs.topology, 1, 100, 3)
+    assert len(set(nodes.tolist())) == len(nodes)
+    assert any(within[seed, nodes].all() for seed in range(inputs.num_nodes))
+    assert len(sampled_nodes(inputs.topology, 30, 7, 3)) == 7
+
+
+def test_beats_its_input_on_planted_classes() -> None:
+    model = SPGCL(dimension=32, sample=300, negatives=20, epochs=60, device="cpu")
+    assert accuracy(model.fit_transform(planted())) > raw_accuracy() + 0.03

@@ -1,0 +1,54 @@
+"""Post-processing against a slow twin, and the grid that every method chooses from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.graphs import small_graph
+
+from nodewise.methods.postprocess import GRID, PostProcessing, processed_grid
+from nodewise.views.topology import Topology
+
+GRAPH = small_graph()
+TOPOLOGY = Topology.of(GRAPH)
+VECTORS = torch.from_numpy(np.random.default_rng(0).normal(1, 2, (GRAPH.num_nodes, 5)).astype(np.float32))
+
+
+def slow(way: PostProcessing) -> np.ndarray:
+    neighbors = GRAPH.adjacency().toarray() + np.eye(GRAPH.num_nodes)
+    root = np.sqrt(neighbors.sum(1))
+    start = VECTORS.numpy().astype(np.float64)
+    found = start
+    for _ in range(way.smoothing):
+        found = (1 - way.teleport) * (neighbors / root[:, None] / root) @ found + way.teleport * start
+    if way.standardize:
+        found = (found - found.mean(0)) / found.std(0, ddof=1)
+    if way.length is not None:
+        found = way.length * found / np.linalg.norm(found, axis=1, keepdims=True)
+    return found
+
+
+@pytest.mark.parametrize(
+    "way", [PostProcessing(), PostProcessing(2, length=0.3), PostProcessing(5, True), GRID[-1]], ids=str
+)
+def test_it_is_the_formula(way: PostProcessing) -> None:
+    before = VECTORS.clone()
+    assert way.apply(VECTORS, TOPOLOGY).numpy() == pytest.approx(slow(way), abs=1e-5)
+    assert torch.equal(VECTORS, before), "the method's own vectors are left as they are"
+
+
+def test_the_grid_is_the_same_for_all_and_begins_with_nothing() -> None:
+    assert len(GRID) == len(set(GRID)) == 4 * 2 * 6
+    assert (str(GRID[0]), str(GRID[-1])) == ("none", "10 steps, standardized, length 1")
+    rows = torch.tensor([3, 1])
+    for way, found in zip(GRID, processed_grid(VECTORS, TOPOLOGY, rows), strict=True):
+        assert torch.equal(found, way.apply(VECTORS, TOPOLOGY)[rows])
+
+
+def test_columns_that_do_not_vary_become_zeros() -> None:
+    flat = VECTORS.clone()
+    flat[:, 2] = 7
+    found = PostProcessing(standardize=True).apply(flat, TOPOLOGY)
+    assert found.isfinite().all()
+    assert not found[:, 2].any()
