@@ -68,7 +68,7 @@ def test_the_weights_are_those_of_scikit_learn() -> None:
         weights = budgets._solve(inputs, torch.from_numpy(LABELS), [torch.from_numpy(split.train)])[0]
         for number, strength in enumerate(budgets.STRENGTHS):
             if strength < 3e-4:
-                continue  # hardly penalised, the loss is flat where the last steps are
+                continue  # hardly penalized, the loss is flat where the last steps are
             model = LogisticRegression(C=1 / (80 * strength), fit_intercept=False, tol=1e-9, max_iter=9999)
             model.fit(inputs[split.train].double().numpy(), LABELS[split.train])
             missed = np.linalg.norm(weights[number].numpy() - model.coef_.T) / np.linalg.norm(model.coef_)
@@ -105,7 +105,7 @@ def test_splits_are_disjoint_sized_and_the_same_for_all(budget: Budget) -> None:
     assert len({tuple(split.train) for split in splits}) == 10
     for split, again in zip(splits, budget_splits(labels, budget), strict=True):
         parts = [split.train, split.val, split.test]
-        assert np.array_equal(np.sort(np.concatenate(parts)), known), "each labelled node is in one part"
+        assert np.array_equal(np.sort(np.concatenate(parts)), known), "each labeled node is in one part"
         assert all(map(np.array_equal, parts, (again.train, again.val, again.test)))
         if budget == "few":
             assert np.bincount(labels[split.train]).tolist() == [20] * CLASSES
@@ -124,5 +124,5 @@ def test_of_a_rare_class_a_third_trains_and_a_third_validates() -> None:
 
 @pytest.mark.parametrize(("budget", "nodes"), [("few", 2), ("10%", 9)])
 def test_too_few_labels_are_refused(budget: Budget, nodes: int) -> None:
-    with pytest.raises(InputError, match=f"{nodes} labelled nodes are too few for the budget '{budget}'"):
+    with pytest.raises(InputError, match=f"{nodes} labeled nodes are too few for the budget '{budget}'"):
         budget_splits(np.zeros(nodes, np.int64), budget)

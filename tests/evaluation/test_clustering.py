@@ -16,7 +16,7 @@ def data(spread: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
     return vectors, labels
 
 
-def test_scores_are_scikit_learns_on_the_labelled_nodes() -> None:
+def test_scores_are_scikit_learns_on_the_labeled_nodes() -> None:
     vectors, labels = data()
     known = labels >= 0
     found = KMeans(3, n_init=10, random_state=4).fit_predict(vectors[known])

@@ -80,7 +80,7 @@ def test_random_splits() -> None:
     assert report.scores["accuracy"].values == pytest.approx(expected)
     assert report.scores["knn"].values == pytest.approx([knn_accuracy(vectors[0], labels, split) for split in splits])
     assert report.scores["accuracy"].std == pytest.approx(np.std(expected, ddof=1))
-    assert "random split, 5 training nodes a class, 15/10/40" in report.protocol
+    assert "random split, 5 training nodes per class, 15/10/40" in report.protocol
     assert "over 4 random splits" in report.protocol
     two = evaluate_embeddings(vectors[0], labels, "random:5x10x40", repeats=4, restarts=2, metrics=ONLY_ACCURACY)
     assert two.protocol.endswith("over 4 random splits, each the mean of 2 probe restarts")
@@ -160,7 +160,7 @@ def test_bad_arguments(arguments: dict[str, object], message: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_fewer_training_nodes_than_neighbours_all_vote() -> None:
+def test_fewer_training_nodes_than_neighbors_all_vote() -> None:
     vectors, labels = data(1)
     few = Split(np.array([0, 1, 2, 3]), SPLIT.val, SPLIT.test)
     report = evaluate_embeddings(vectors, labels, few, k=5, metrics=("knn",))

@@ -60,7 +60,7 @@ def test_labels_of_a_part_of_the_nodes_are_fine() -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([0, 0, 1], r"class 1 has a single labelled node \(row 2\)"),
+        ([0, 0, 1], r"class 1 has a single labeled node \(row 2\)"),
         ([2, 2, -1], "only class 2"),
         ([-1, -1], "no label at all"),
         ([], "expected one whole number per node"),

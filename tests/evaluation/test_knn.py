@@ -55,7 +55,7 @@ def test_length_does_not_matter_and_zero_is_allowed() -> None:
 
 @pytest.mark.parametrize("k", [0, 51])
 def test_impossible_k(k: int) -> None:
-    with pytest.raises(InputError, match=f"k={k} neighbours .* 50 labelled nodes"):
+    with pytest.raises(InputError, match=f"k={k} neighbors .* 50 labeled nodes"):
         knn_accuracy(*data(), SPLIT, k=k)
 
 

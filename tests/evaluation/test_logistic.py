@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from nodewise.evaluation.logistic import classify_unlabelled, logistic_predictions
+from nodewise.evaluation.logistic import classify_unlabeled, logistic_predictions
 from nodewise.graph.graph import Split
 
 
@@ -32,11 +32,11 @@ def test_rows_without_a_label_get_the_likeliest_class() -> None:
     rows = np.eye(3)[truth] * 4 + generator.normal(size=(90, 3))
     # Class 1 is not in use: numbers of classes need not be consecutive.
     labels = np.where(np.arange(90) < 40, np.array([0, 2, 3])[truth], -1)
-    unknown, classes, probabilities = classify_unlabelled(rows, labels)
+    unknown, classes, probabilities = classify_unlabeled(rows, labels)
     assert unknown.tolist() == list(range(40, 90))
     assert (classes == np.array([0, 2, 3])[truth[40:]]).mean() > 0.9
     assert ((probabilities > 1 / 3) & (probabilities <= 1)).all()
-    again = classify_unlabelled(sp.csr_matrix(rows), labels)
+    again = classify_unlabeled(sp.csr_matrix(rows), labels)
     np.testing.assert_allclose(again[2], probabilities, atol=1e-3)
 
 
@@ -59,4 +59,4 @@ def test_a_flag_that_a_product_leaves_raised_is_no_warning(monkeypatch: pytest.M
     split = Split(np.arange(10), np.arange(10, 20), np.arange(20, 30))
     logistic_predictions(rows, labels, split, 100)
     labels[20:] = -1
-    classify_unlabelled(rows, labels)
+    classify_unlabeled(rows, labels)

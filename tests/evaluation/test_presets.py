@@ -2,6 +2,7 @@ import pytest
 
 from nodewise.core.errors import InputError
 from nodewise.evaluation.presets import PRESETS, Preset, get_preset
+from nodewise.methods.estimator import METHODS
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,23 @@ def test_protocol_states_both_weight_decays_and_the_one_in_use() -> None:
 def test_own_preset_passes_through() -> None:
     own = Preset("own", 7)
     assert get_preset(own) is own
-    assert set(PRESETS) == {"dgi", "mvgrl", "graphmae", "cca", "sklearn"}
+    ours, others = {"dgi", "mvgrl", "graphmae", "cca", "sklearn"}, {"sugrl", "graphacl", "maskgae", "afgrl", "grace"}
+    assert set(PRESETS) == ours | others
+
+
+def test_steps_rates_and_decays_that_authors_give_for_one_data_set() -> None:
+    sugrl, graphacl = get_preset("sugrl"), get_preset("graphacl")
+    names = ("cora", "Citeseer", "pubmed", "mine")
+    assert [sugrl.on(name).steps for name in names] == [100, 100, 200, 200]
+    assert [sugrl.weight_decay_for(name) for name in names] == [0.005, 0.05, 0.01, 0]
+    assert [graphacl.on(name).learning_rate for name in names] == [1e-3, 1e-2, 1e-2, 1e-2]
+    assert "Adam 0.001" in graphacl.on("cora").protocol("cora")
+    assert "liblinear" in get_preset("grace").protocol("cora")
+
+
+def test_every_method_names_the_probe_of_its_paper() -> None:
+    assert {METHODS[name].probe for name in METHODS} <= set(PRESETS)
+    assert (METHODS["sugrl"].probe, METHODS["grace"].probe, METHODS["nodewise"].probe) == ("sugrl", "grace", "mvgrl")
 
 
 def test_unknown_name_is_answered_with_the_nearest() -> None:

@@ -22,8 +22,8 @@ def blobs(embeddings: int = 1, dims: int = 8, seed: int = 0) -> tuple[np.ndarray
     """Four overlapping classes; vectors (S, 200, d) and labels, the last 20 unknown."""
     generator = np.random.default_rng(seed)
     labels = generator.integers(0, 4, 200)
-    centres = generator.normal(size=(4, dims))
-    vectors = centres[labels] + 1.5 * generator.normal(size=(embeddings, 200, dims))
+    centers = generator.normal(size=(4, dims))
+    vectors = centers[labels] + 1.5 * generator.normal(size=(embeddings, 200, dims))
     labels[180:] = -1
     return vectors, labels
 
@@ -35,13 +35,13 @@ def plain_probe(x: np.ndarray, y: np.ndarray, preset: Preset, decay: float, seed
     with torch.no_grad():
         model.weight.copy_(start[:, :-1])
         model.bias.zero_()
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=decay)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=decay)
     rows, labels = torch.from_numpy(x), torch.from_numpy(y)
     taken = (-1.0, 0.0, 0)
     for step in range(1, preset.steps + 1):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         torch.nn.functional.cross_entropy(model(rows[SPLIT.train]), labels[SPLIT.train]).backward()
-        optimiser.step()
+        optimizer.step()
         right = (model(rows).argmax(1) == labels).double()
         val, test = float(right[SPLIT.val].mean()), float(right[SPLIT.test].mean())
         if preset.taken == "last step" or val >= taken[0]:

@@ -26,12 +26,12 @@ def plain_loop(x: np.ndarray, y: torch.Tensor, start: torch.Tensor, decay: float
     with torch.no_grad():
         model.weight.copy_(start[:, :-1])
         model.bias.copy_(start[:, -1])
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=decay)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=decay)
     after = []
     for _ in range(steps):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         torch.nn.functional.cross_entropy(model(torch.from_numpy(x)), y).backward()
-        optimiser.step()
+        optimizer.step()
         after.append(torch.cat([model.weight.detach(), model.bias.detach()[:, None]], dim=1).clone())
     return after
 

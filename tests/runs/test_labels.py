@@ -11,7 +11,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
-from nodewise.runs.labels import labels_for, unlabelled, write_labels
+from nodewise.runs.labels import labels_for, unlabeled, write_labels
 
 
 def graph(class_names: tuple[str | int, ...] = ("blue", "red"), split: Split | None = None) -> Graph:
@@ -67,10 +67,10 @@ def test_no_labels_at_all(run: RunFolder) -> None:
 
 
 def test_training_sees_no_labels() -> None:
-    seen = unlabelled(graph(split=Split(np.array([0]), np.array([1]), np.array([3]))))
+    seen = unlabeled(graph(split=Split(np.array([0]), np.array([1]), np.array([3]))))
     assert (seen.labels, seen.class_names, seen.split) == (None, (), None)
     assert seen.ids == graph().ids
 
 
 def test_features_that_wait_to_be_computed_still_wait() -> None:
-    assert unlabelled(Graph.from_edges([0], [1])).structural
+    assert unlabeled(Graph.from_edges([0], [1])).structural

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from tests.command_line import SMALL, Nodewise
 
 from nodewise import read_graph
 from nodewise.core.errors import InputError
+from nodewise.evaluation.evaluate import Report, Summary
+from nodewise.evaluation.folds import corrected
+from nodewise.graph.graph import Split
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.node_embedder import NodeEmbedder
+from nodewise.runs.evaluate import judged
 from nodewise.runs.run import Run
 
 Embedded = Callable[..., Path]
@@ -39,8 +46,9 @@ def test_what_is_saved_in_python_knows_the_files_of_its_graph(ring: Path) -> Non
     run = NodeEmbedder(steps=2, batch_size=16, dimension=8, device="cpu").fit(graph).save("saved", graph)
     assert run.about["graph"]["sha256"]
     assert run.graph().ids == graph.ids
-    assert [row.name for row in run.evaluate(split="random:5x10x10", repeats=2).rows[:2]] == [
+    assert [row.name for row in run.evaluate(split="random:5x10x10", repeats=2).rows[:3]] == [
         "raw features",
+        "smoothed features",
         "random encoder",
     ]
     assert run.evaluate(split="random:5x10x10", repeats=2).rows[-1].scores["accuracy"].n == 2
@@ -50,8 +58,47 @@ def test_a_graph_that_was_not_read_is_of_no_file(ring: Path) -> None:
     graph = read_graph("edges.csv", features="nodes.csv")
     made = type(graph).from_edges(*np.nonzero(np.triu(np.ones((6, 6)), 1)), features=np.eye(6, dtype=np.float32))
     run = NodeEmbedder(steps=1, batch_size=4, dimension=4, device="cpu").fit(made).save("made", made)
+    assert run.graph() is made  # while it is at hand
+    assert [row.name for row in run.evaluate(labels={i: i % 2 for i in range(6)}, split="folds:3").rows][:3] == [
+        "raw features",
+        "smoothed features",
+        "random encoder",
+    ]
     with pytest.raises(InputError, match="does not say which graph it is of"):
-        run.graph()
+        Run("made").graph()
+
+
+def test_labels_may_be_in_memory(embedded: Embedded) -> None:
+    pd = pytest.importorskip("pandas")
+    run, frame = Run(embedded()), pd.read_csv("labels.csv")
+    key, name = frame.columns[:2]
+    expected = run.evaluate(labels="labels.csv", split="folds:3").to_pandas()
+    for given in (frame, frame.iloc[::-1], frame.set_index(key)[name], dict(zip(frame[key], frame[name], strict=True))):
+        pd.testing.assert_frame_equal(run.evaluate(labels=given, split="folds:3").to_pandas(), expected)
+    some = run.classify(labels=frame[:30])
+    assert repr(some).startswith("Predictions(10 labels, about")
+    assert some._repr_html_().count("<tr>") == 6
+    assert run.report(labels=frame, attributes=frame).path.is_file()
+    with pytest.raises(InputError, match=r"^the table of labels: ") as caught:
+        run.evaluate(labels=frame.assign(**{key: "nobody"}).drop_duplicates(key))
+    assert caught.value.code == "other-nodes"
+    with pytest.raises(InputError, match="labels: list is no table"):
+        run.evaluate(labels=[1, 2])
+
+
+def test_an_interval_of_a_score_ends_where_scores_do() -> None:
+    values = np.array([1.0, 1.0, 1.0, 0.7])
+    row = Report("mine", "", "", (0,), (), {"accuracy": Summary.of(values)})
+    fold = Split(np.arange(3), np.arange(0), np.arange(3, 5))
+    assert corrected(values, fold).high > 1
+    assert judged([row], fold).intervals["mine"].high == 1
+
+
+def test_old_nodes_nearest_to_vectors_that_were_just_made(embedded: Embedded) -> None:
+    run = Run(embedded())
+    vectors = run.transform(run.graph())
+    vectors.to_parquet("new.parquet")
+    assert list(run.neighbors(new=vectors, k=2)) == list(run.neighbors(new="new.parquet", k=2))
 
 
 def test_new_nodes_alone_are_embedded(embedded: Embedded) -> None:
@@ -73,7 +120,7 @@ def test_new_nodes_alone_are_embedded(embedded: Embedded) -> None:
 def test_unlabelled_nodes_are_classified(embedded: Embedded) -> None:
     Path("some.csv").write_text("id,label\n" + "".join(f"paper_{i},{'ab'[i // 20]}\n" for i in range(0, 40, 2)))
     found = Run(embedded()).classify("some.csv")
-    assert (len(found), found.learnt_from, sum(found.counts().values())) == (20, 20, 20)
+    assert (len(found), found.learned_from, sum(found.counts().values())) == (20, 20, 20)
     assert set(found.ids.to_list()) == {f"paper_{i}" for i in range(1, 40, 2)}
     assert ((found.probabilities >= 0.5) & (found.probabilities <= 1)).all()
 
@@ -91,3 +138,32 @@ def test_a_folder_that_is_no_run(folder: Path) -> None:
     with pytest.raises(InputError, match="no such run folder") as caught:
         Run("nothing")
     assert caught.value.code == "not-a-run"
+
+
+def test_measurements_color_the_page(ring: Path) -> None:
+    Path("sizes.csv").write_text("id,size\n" + "".join(f"paper_{i},{i / 7:.3f}\n" for i in range(40)))
+    graph = read_graph("edges.csv", features="nodes.csv")
+    run = NodeEmbedder(steps=2, batch_size=16, dimension=8, device="cpu").fit(graph).save("sized", graph)
+    assert "size" in run.report(labels="sizes.csv").path.read_text()
+
+
+def test_small_graphs_train_on_one_thread_unless_more_are_asked_for(
+    ring: Path, nodewise: Nodewise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    learn = NodeEmbedder.fit
+
+    def fit(self: NodeEmbedder, *arguments: Any, **options: Any) -> Any:
+        seen.append(torch.get_num_threads())
+        return learn(self, *arguments, **options)
+
+    monkeypatch.setattr(NodeEmbedder, "fit", fit)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert nodewise("embed", "edges.csv", "-o", "small", *SMALL, "-q").code == 0
+        assert torch.get_num_threads() == 2
+        assert nodewise("embed", "edges.csv", "-o", "small", "--threads", 3, *SMALL, "-q").code == 0
+    finally:
+        torch.set_num_threads(before)
+    assert seen == [1, 3]

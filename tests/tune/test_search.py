@@ -1,4 +1,4 @@
-"""A search never sees a test label, is fair to both variants, and goes on where it was cut off."""
+"""A search never sees a test label, is fair to both variants, and resumes where it was cut off."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,10 +14,12 @@ from nodewise.core.errors import InputError
 from nodewise.core.parallel import Turns
 from nodewise.datasets.planted import block_model
 from nodewise.graph.graph import Graph
+from nodewise.graph.splits import redrawn_splits
+from nodewise.methods.settings import Settings
 from nodewise.tune import search as tune
 from nodewise.tune.folder import open_log, ranking, read_trials, write_trial
-from nodewise.tune.search import confirm, redrawn_splits, run_trial, search, without_test_labels
-from nodewise.tune.space import Space
+from nodewise.tune.search import confirm, plan_budget, run_trial, search, time_one, without_test_labels
+from nodewise.tune.space import QUICK, Space
 
 GRAPH = block_model(120, num_classes=3, num_features=30, seed=1)
 TINY = Space(
@@ -89,7 +91,7 @@ def test_redrawn_training_sets_are_averaged(monkeypatch: pytest.MonkeyPatch) -> 
     settings, seeds = TINY.draw("plain", 0, 0), [1000, 1001]
     together = run_trial(graph, settings, seeds, CPU, "crossval")
     apart = []
-    for split in redrawn_splits(graph.split, graph.labels, 10):
+    for split in redrawn_splits(graph.split, graph.labels, tune.REDRAWN):
         monkeypatch.setattr(tune, "redrawn_splits", lambda *_, split=split: [split])
         apart.append([outcome["scores"] for outcome in run_trial(graph, settings, seeds, CPU, "crossval")])
     mean = np.mean(apart, axis=0)
@@ -112,7 +114,7 @@ def test_both_variants_get_the_same_trials_and_tuning_seeds_only(tmp_path: Path)
     confirm(GRAPH, tmp_path, top=2, runs=3, device=CPU)
     tried, confirmed = lines(tmp_path), lines(tmp_path, "confirmed")
     assert [(line["variant"], line["trial"]) for line in tried] == [(v, n) for n in range(3) for v in ("full", "plain")]
-    assert [line["variant"] for line in confirmed] == ["full", "full", "plain", "plain"]
+    assert [line["variant"] for line in confirmed] == ["full", "plain", "full", "plain"]
     seeds = [{seed for line in group for seed in line["seeds"]} for group in (tried, confirmed)]
     assert min(seeds[0] | seeds[1]) >= 1000
     assert not seeds[0] & seeds[1], "what is confirmed must be confirmed with new seeds"
@@ -220,9 +222,27 @@ def test_the_best_by_their_best_mean_are_confirmed(tmp_path: Path, counted: dict
     confirm(GRAPH, tmp_path, top=2, runs=1, device=CPU)
     assert [(line["variant"], line["trial"]) for line in lines(tmp_path, "confirmed")] == [
         ("full", 2),
-        ("full", 0),
         ("plain", 5),
+        ("full", 0),
     ]
     for line in lines(tmp_path, "confirmed"):
         assert line["settings"] == config.to_mapping(TINY.draw(line["variant"], line["trial"], 0))
     assert counted["run"] == 3
+
+
+def test_a_search_says_how_long_it_takes() -> None:
+    steps = QUICK.steps / Settings().training.steps
+    usual = plan_budget(3.0, 0.5, QUICK, None, None, 1, 1, 1)
+    assert usual.expected == 60, "20 trainings"
+    assert usual.search_seconds < usual.expected < usual.seconds, "the best are confirmed in any case"
+    told = plan_budget(3.0, 0.5, QUICK, 4, None, 2, 2, 2)
+    assert told.expected == pytest.approx(2 * (4 * 2 + told.top * told.runs) * (steps * 3.0 + 2 * 0.5) / 2)
+    assert told.search_seconds == told.seconds == np.inf
+    timed = plan_budget(3.0, 0.5, QUICK, None, 10, 1, 2, 1)
+    assert (timed.trials, timed.seconds, timed.search_seconds) == (30, 600, pytest.approx(420))
+
+
+def test_one_training_takes_time() -> None:
+    training, look = time_one(without_test_labels(GRAPH), CPU, "validation")
+    assert 0 < training < 60
+    assert 0 < look < 60

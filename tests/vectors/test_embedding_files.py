@@ -24,6 +24,7 @@ from nodewise.vectors.embedding_files import (
     write_parquet,
     write_word2vec,
 )
+from nodewise.vectors.embeddings import Embeddings, read_embeddings
 
 IDS = NodeIds([f"n{i}" for i in range(7)])
 VECTORS = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
@@ -129,3 +130,26 @@ def test_text_of_every_ending(tmp_path: Path, ending: str) -> None:
     assert READERS[ending] is read_text
     ids, vectors = READERS[ending](path)
     assert (ids.to_list(), vectors.tolist()) == (["a"], [[1, 2]])
+
+
+@pytest.mark.parametrize("ids", [["a", "b c", "ü"], [7, -1, 2**40]])
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".npy", ".arrow", ".feather", ".safetensors"])
+def test_every_format_comes_back_the_same(folder: Path, ids: list[Any], ending: str) -> None:
+    vectors = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    Embeddings(NodeIds(ids), vectors).write(f"vectors{ending}")
+    back = read_embeddings(f"vectors{ending}")
+    assert list(back.ids) == ids
+    assert (back.vectors == vectors).all()
+
+
+def test_neo4j_gets_its_header_and_unknown_endings_are_refused(folder: Path) -> None:
+    given = Embeddings(NodeIds(["a", "b"]), np.array([[1, 0.5], [2, 3]], np.float32))
+    given.to_csv("nodes.csv", neo4j=True)
+    assert Path("nodes.csv").read_text().split() == ["id:ID,embedding:float[]", "a,1;0.5", "b,2;3"]
+    with pytest.raises(InputError) as refused:
+        given.write("vectors.xls")
+    assert refused.value.code == "unsupported-format"
+    for name in ("broken.arrow", "broken.safetensors"):
+        Path(name).write_bytes(b"nothing of the kind")
+        with pytest.raises(InputError):
+            read_embeddings(name)

@@ -1,4 +1,4 @@
-"""Accuracy under a budget of labels: a regularised linear classifier on many random splits at once.
+"""Accuracy under a budget of labels: a regularized linear classifier on many random splits at once.
 
 Vectors are taken as they are, with rows of length one, and with standardized columns; strengths of the L2 penalty range
 from hardly any to much. Validation nodes choose among all of these, split by split; where several are equally good, the
@@ -13,6 +13,7 @@ W = X^T A and the same is done for A.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -31,7 +32,7 @@ _TRAIN, _VAL = 20, 30
 
 
 def budget_splits(labels: np.ndarray, budget: Budget, count: int = 10) -> list[Split]:
-    """Draw splits of the labelled nodes, the same for every method.
+    """Draw splits of the labeled nodes, the same for every method.
 
     `few` is 20 nodes per class to train and 30 to validate; `10%` is a tenth of all nodes each. The rest is tested. Of
     a class with fewer than 60 labels a third trains and a third validates.
@@ -51,32 +52,62 @@ def budget_splits(labels: np.ndarray, budget: Budget, count: int = 10) -> list[S
             order, tenth = generator.permutation(known), len(known) // 10
             train, val = order[:tenth], order[tenth : 2 * tenth]
         if not len(train) or not len(val):
-            raise InputError(f"{len(known)} labelled nodes are too few for the budget '{budget}'")
+            raise InputError(f"{len(known)} labeled nodes are too few for the budget '{budget}'")
         splits.append(Split(np.sort(train), np.sort(val), np.setdiff1d(known, np.concatenate([train, val]))))
     return splits
 
 
+@dataclass(frozen=True)
+class BudgetScore:
+    """What vectors reach under a budget.
+
+    Attributes:
+        accuracy: on the test nodes of each split (B,), a fraction.
+        right: in how many splits each node (N,) was answered rightly; equally good classifiers count in parts.
+        tested: in how many splits it was a test node (N,).
+    """
+
+    accuracy: np.ndarray
+    right: np.ndarray
+    tested: np.ndarray
+
+
 @torch.no_grad()
+def budget_scores(
+    vectors: Tensor, labels: np.ndarray, splits: Sequence[Split], device: torch.device | str = "cpu"
+) -> BudgetScore:
+    """Score vectors (N, d) on each split."""
+    truth = torch.as_tensor(labels, dtype=torch.int64, device=device)
+    val: list[Tensor] = []
+    test: list[list[Tensor]] = []
+    for inputs in _scaled(vectors.to(device, torch.float32)):
+        # Splits of one budget have equal sizes, so they are solved as one batch.
+        weights = _solve(inputs, truth, [torch.as_tensor(split.train, device=device) for split in splits])
+        val.append(torch.stack([each.double().mean(-1) for each in _answers(inputs, truth, splits, "val", weights)]))
+        test.append(_answers(inputs, truth, splits, "test", weights))
+    chosen = torch.cat(val, 1)  # (splits, scalings x strengths)
+    best = (chosen >= chosen.amax(1, keepdim=True) - 1e-9).double()
+    share = best / best.sum(1, keepdim=True)
+    right, tested, accuracy = np.zeros(len(labels)), np.zeros(len(labels)), []
+    for number, split in enumerate(splits):
+        hits = (share[number] @ torch.cat([scaling[number] for scaling in test]).double()).cpu().numpy()
+        right[split.test] += hits
+        tested[split.test] += 1
+        accuracy.append(hits.mean())
+    return BudgetScore(np.array(accuracy), right, tested)
+
+
+def _answers(inputs: Tensor, truth: Tensor, splits: Sequence[Split], part: str, weights: Tensor) -> list[Tensor]:
+    """Return which nodes of a part of each split its classifiers answer rightly: (strengths, n) each."""
+    nodes = [torch.as_tensor(getattr(split, part), device=truth.device) for split in splits]
+    return [(inputs[some] @ each).argmax(-1) == truth[some] for some, each in zip(nodes, weights, strict=True)]
+
+
 def budget_accuracy(
     vectors: Tensor, labels: np.ndarray, splits: Sequence[Split], device: torch.device | str = "cpu"
 ) -> np.ndarray:
     """Return the test accuracy of vectors (N, d) on each split, a fraction."""
-    truth = torch.as_tensor(labels, dtype=torch.int64, device=device)
-    val: list[Tensor] = []
-    test: list[Tensor] = []
-    for inputs in _scaled(vectors.to(device, torch.float32)):
-        # Splits of one budget have equal sizes, so they are solved as one batch.
-        weights = _solve(inputs, truth, [torch.as_tensor(split.train, device=device) for split in splits])
-        for scores, part in ((val, "val"), (test, "test")):
-            nodes = [torch.as_tensor(getattr(split, part), device=device) for split in splits]
-            right = [
-                ((inputs[some] @ each).argmax(-1) == truth[some]).double().mean(-1)
-                for some, each in zip(nodes, weights, strict=True)
-            ]
-            scores.append(torch.stack(right))
-    chosen, reached = torch.cat(val, 1), torch.cat(test, 1)  # (splits, scalings x strengths)
-    best = (chosen >= chosen.amax(1, keepdim=True) - 1e-9).double()
-    return ((reached * best).sum(1) / best.sum(1)).cpu().numpy()
+    return budget_scores(vectors, labels, splits, device).accuracy
 
 
 def _scaled(vectors: Tensor) -> list[Tensor]:

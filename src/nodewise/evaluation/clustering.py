@@ -26,16 +26,16 @@ class ClusterScores:
 def cluster_scores(
     vectors: Matrix, labels: np.ndarray | Tensor | Sequence[int], *, seed: int = 0, restarts: int = 10
 ) -> ClusterScores:
-    """Cluster the labelled nodes by k-means, as many clusters as classes, and compare with the classes.
+    """Cluster the labeled nodes by k-means, as many clusters as classes, and compare with the classes.
 
-    NMI is normalised by the arithmetic mean of both entropies. The best of `restarts` k-means runs is the one
+    NMI is normalized by the arithmetic mean of both entropies. The best of `restarts` k-means runs is the one
     with the smallest inertia, which reads no labels.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-    rows, classes = _labelled(vectors, labels)
+    rows, classes = _labeled(vectors, labels)
     with warnings.catch_warnings():
         # Fewer distinct vectors than classes make fewer clusters: bad vectors, and the scores say so.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -51,18 +51,18 @@ def class_silhouette(
 ) -> float:
     """Return the mean silhouette of the classes (not of clusters) by Euclidean distance, in [-1, 1].
 
-    Beyond `sample` labelled nodes, that many are drawn: the cost grows with their square.
+    Beyond `sample` labeled nodes, that many are drawn: the cost grows with their square.
     """
     from sklearn.metrics import silhouette_score
 
-    rows, classes = _labelled(vectors, labels)
+    rows, classes = _labeled(vectors, labels)
     if len(classes) > sample:
         drawn = np.sort(np.random.default_rng(seed).choice(len(classes), sample, replace=False))
         rows, classes = rows[drawn], classes[drawn]
     return float(silhouette_score(rows, classes))
 
 
-def _labelled(
+def _labeled(
     vectors: Matrix, labels: np.ndarray | Tensor | Sequence[int]
 ) -> tuple[np.ndarray | sp.csr_matrix, np.ndarray]:
     classes, _ = check_labels(labels)
@@ -84,7 +84,7 @@ def project(
         vectors: (N, d), dense or CSR.
         method: t-SNE shows groups, PCA keeps large distances.
         seed: names t-SNE's randomness.
-        perplexity: t-SNE's neighbourhood size; lowered to fit small graphs.
+        perplexity: t-SNE's neighborhood size; lowered to fit small graphs.
     """
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from nodewise.core.errors import InputError, did_you_mean
 from nodewise.evaluation.clustering import class_silhouette, cluster_scores
+from nodewise.evaluation.folds import deal_folds, parse_folds
 from nodewise.evaluation.inputs import Stack, as_matrices, check_labels, check_split, check_vectors
 from nodewise.evaluation.knn import knn_accuracy
 from nodewise.evaluation.presets import Preset, ProbeResult
@@ -50,18 +51,18 @@ def evaluate_embeddings(
         vectors: (N, d), (S, N, d) or S matrices (N, d); dense or CSR.
         labels: (N,), -1 where unknown.
         split: the positions; "public" for the split that came with the graph; or "random:20x500x1000" for
-            20 training nodes a class, 500 validation and 1000 test nodes.
+            20 training nodes per class, 500 validation and 1000 test nodes; or "folds:5", see `folds`.
         public: the split that came with the graph, if any.
         probe: preset of the linear probe.
         restarts: probes per embedding and split.
-        repeats: number of random splits.
+        repeats: number of random splits, or of deals into folds.
         seed: names probe weights, random splits (seed, seed + 1, ...) and k-means starts.
         encoder_seeds: names of the embeddings; 0..S-1 unless given. Equal names get equal probe weights.
         metrics: what to compute, of METRICS and ORACLE.
-        k: neighbours of the kNN classifier; all training nodes where there are fewer.
+        k: neighbors of the kNN classifier; all training nodes where there are fewer.
         name: what is evaluated ("raw features", a method's name).
         dataset: the graph's name.
-        device: where probes and neighbours are computed.
+        device: where probes and neighbors are computed.
     """
     for metric in metrics:
         if metric not in (*METRICS, ORACLE):
@@ -107,7 +108,8 @@ def evaluate_embeddings(
         curves = probe_all(oracle=True).oracle
         assert curves is not None
         scores[ORACLE] = Summary.of(curves.max_test.mean(1))
-    spread_words = _spread_words(len(matrices), len(splits), result.test_accuracy.shape[1])
+    kind = "folds" if isinstance(split, str) and parse_folds(split) else "random splits"
+    spread_words = _spread_words(len(matrices), len(splits), result.test_accuracy.shape[1], kind)
     return Report(
         name=name,
         dataset=dataset,
@@ -124,11 +126,17 @@ def _splits(
     """Return the splits to use, the seeds of the random ones, and the words for the protocol."""
     if repeats < 1:
         raise InputError(f"repeats must be at least 1, not {repeats}")
-    spec = None if isinstance(split, Split) else parse_split(split)
-    if spec is not None:
+    seeds: tuple[int, ...] = ()
+    folds = parse_folds(split) if isinstance(split, str) else None
+    spec = None if folds or isinstance(split, Split) else parse_split(str(split))
+    if folds:
+        known = np.flatnonzero(labels >= 0)
+        drawn = deal_folds(known, labels[known], folds, repeats, seed)
+        words = f"{folds} stratified folds" + (f", dealt {repeats} times" if repeats > 1 else "")
+    elif spec is not None:
         seeds = tuple(range(seed, seed + repeats))
         drawn = [random_split(labels, spec.per_class, spec.num_val, spec.num_test, one) for one in seeds]
-        words = f"random split, {spec.per_class} training nodes a class"
+        words = f"random split, {spec.per_class} training nodes per class"
     else:
         if repeats > 1:
             raise InputError(f"{repeats} repeats of one given split would all be the same: use random splits")
@@ -137,15 +145,15 @@ def _splits(
             raise InputError(
                 f"{dataset or 'the graph'} came without a split: ask for random ones, such as random:20x500x1000"
             )
-        seeds, drawn = (), [given]
+        drawn = [given]
         words = "given split" if isinstance(split, Split) else "public split"
     drawn = [check_split(one, labels) for one in drawn]
     sizes = f"{len(drawn[0].train)}/{len(drawn[0].val)}/{len(drawn[0].test)} train/val/test nodes"
     return drawn, seeds, f"{words}, {sizes}"
 
 
-def _spread_words(encoders: int, splits: int, restarts: int) -> str:
-    over = [f"{encoders} encoder seeds"] * (encoders > 1) + [f"{splits} random splits"] * (splits > 1)
+def _spread_words(encoders: int, splits: int, restarts: int, kind: str) -> str:
+    over = [f"{encoders} encoder seeds"] * (encoders > 1) + [f"{splits} {kind}"] * (splits > 1)
     spread = f"mean and standard deviation over {' x '.join(over)}" if over else "one encoder, one split"
     return spread + (f", {'each ' * bool(over)}the mean of {restarts} probe restarts" if restarts > 1 else "")
 
@@ -170,7 +178,7 @@ class Summary:
 
     @classmethod
     def of(cls, values: np.ndarray | Sequence[float]) -> Summary:
-        """Summarise values of any shape, in row-major order."""
+        """Summarize values of any shape, in row-major order."""
         flat = np.asarray(values, dtype=np.float64).ravel()
         std = float(flat.std(ddof=1)) if len(flat) > 1 else None
         return cls(float(flat.mean()), std, len(flat), tuple(flat.tolist()))

@@ -82,14 +82,14 @@ def check_labels(labels: np.ndarray | Tensor | Sequence[int]) -> tuple[np.ndarra
     lonely = np.flatnonzero(sizes == 1)
     if len(lonely):
         raise InputError(
-            f"class {lonely[0]} has a single labelled node (row {np.flatnonzero(array == lonely[0])[0]}): "
+            f"class {lonely[0]} has a single labeled node (row {np.flatnonzero(array == lonely[0])[0]}): "
             "label another one, or set this one to -1"
         )
     return array, len(sizes)
 
 
 def check_split(split: Split, labels: np.ndarray) -> Split:
-    """Require non-empty, disjoint parts of labelled nodes, and two classes to train on."""
+    """Require non-empty, disjoint parts of labeled nodes, and two classes to train on."""
     parts = {name: np.asarray(getattr(split, name)) for name in ("train", "val", "test")}
     for name, part in parts.items():
         if not part.size:
@@ -98,11 +98,11 @@ def check_split(split: Split, labels: np.ndarray) -> Split:
             raise InputError(
                 f"the split's {name} nodes go from {part.min()} to {part.max()}, outside 0..{len(labels) - 1}"
             )
-        unlabelled = part[labels[part] < 0]
-        if unlabelled.size:
+        unlabeled = part[labels[part] < 0]
+        if unlabeled.size:
             raise InputError(
-                f"{unlabelled.size} of the split's {name} nodes have no label, "
-                f"the first is row {unlabelled[0]}: leave them out"
+                f"{unlabeled.size} of the split's {name} nodes have no label, "
+                f"the first is row {unlabeled[0]}: leave them out"
             )
     for first, second in (("train", "val"), ("train", "test"), ("val", "test")):
         shared = np.intersect1d(parts[first], parts[second])

@@ -1,4 +1,4 @@
-"""Nearest-neighbour accuracy: do nodes of a class lie near each other? No training, so nothing to tune."""
+"""Nearest-neighbor accuracy: do nodes of a class lie near each other? No training, so nothing to tune."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def knn_accuracy(
 ) -> float:
     """Return the share of nodes whose class is the commonest among their k nearest by cosine similarity.
 
-    With a split, test nodes are judged by training nodes. Without, every labelled node is judged by all the
-    other labelled nodes. Of equally common classes the first wins. Zero vectors have similarity 0 to all.
+    With a split, test nodes are judged by training nodes. Without, every labeled node is judged by all the
+    other labeled nodes. Of equally common classes the first wins. Zero vectors have similarity 0 to all.
 
     Args:
         vectors: (N, d), dense or CSR.
         labels: (N,), -1 where unknown.
         split: who judges whom.
-        k: number of neighbours.
+        k: number of neighbors.
         device: where to compute.
     """
     labels, num_classes = check_labels(labels)
@@ -44,7 +44,7 @@ def knn_accuracy(
         known, queries = split.train, split.test
     available = len(known) - (split is None)
     if not 1 <= k <= available:
-        raise InputError(f"k={k} neighbours were asked for, but there are {available} labelled nodes to choose from")
+        raise InputError(f"k={k} neighbors were asked for, but there are {available} labeled nodes to choose from")
 
     place, dtype = torch.device(device), probe_dtype([vectors])
     keys = torch.nn.functional.normalize(dense_rows(vectors, known, dtype, place))  # (M, d)

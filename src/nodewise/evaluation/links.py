@@ -55,7 +55,7 @@ def link_prediction(
     num_nodes = len(graph.indptr) - 1
     check_vectors([matrix], num_nodes, "nodes in the graph")
     sources = np.repeat(np.arange(num_nodes, dtype=np.int64), np.diff(graph.indptr))
-    present = sources * num_nodes + graph.indices  # ascending, as rows and their neighbours are
+    present = sources * num_nodes + graph.indices  # ascending, as rows and their neighbors are
     if edges is None:
         linked = np.stack([sources, graph.indices.astype(np.int64)], axis=1)[sources < graph.indices]
     else:

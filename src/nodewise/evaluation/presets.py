@@ -1,12 +1,19 @@
 """The linear-probe settings published methods are scored with, under their names.
 
-| preset   | optimiser                  | weight decay          | steps | taken                |
+| preset   | optimizer                  | weight decay          | steps | taken                |
 |----------|----------------------------|-----------------------|-------|----------------------|
 | dgi      | Adam 0.01                  | 0                     | 100   | last step            |
 | mvgrl    | Adam 0.01                  | 0, on Citeseer 0.01   | 300   | last step            |
 | graphmae | Adam 0.01                  | 1e-4, on Citeseer 0.01| 300   | best validation step |
 | cca      | Adam 0.01                  | 1e-4, on Citeseer 0.01| 2000  | best validation step |
 | sklearn  | lbfgs logistic regression  | C = 1                 | 100   | -                    |
+| sugrl    | Adam 0.01                  | 0.005 / 0.05 / 0.01, else 0 | 100, Pubmed and others 200 | last step |
+| graphacl | Adam 0.01, on Cora 0.001   | 1e-5 / 0.01 / 1e-4, else 1e-3 | 1000 | best validation step |
+| maskgae  | Adam 0.01                  | 1e-3, on Citeseer 0.1, on Photo 5e-3 | 100 | best validation step |
+| afgrl    | Adam 0.01                  | 1e-5                  | 100   | last step            |
+| grace    | liblinear, one against all | C by cross-validation, rows of length one | 100 | - |
+
+Three weight decays are those on Cora, Citeseer and Pubmed.
 
 `mvgrl` is the headline. All Adam presets start from Xavier-uniform weights and zero biases.
 "Best validation step" is the last of the steps with the highest validation accuracy.
@@ -14,7 +21,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -32,7 +39,15 @@ class Preset:
     weight_decay: float = 0.0
     weight_decay_on: tuple[tuple[str, float], ...] = ()
     learning_rate: float = 0.01
-    solver: Literal["adam", "lbfgs"] = "adam"
+    solver: Literal["adam", "lbfgs", "liblinear"] = "adam"
+    steps_on: tuple[tuple[str, int], ...] = ()
+    learning_rate_on: tuple[tuple[str, float], ...] = ()
+
+    def on(self, dataset: str) -> Preset:
+        """Return the preset with the steps and the learning rate for a graph of this name."""
+        steps = dict(self.steps_on).get(dataset.casefold(), self.steps)
+        rate = dict(self.learning_rate_on).get(dataset.casefold(), self.learning_rate)
+        return replace(self, steps=steps, learning_rate=rate)
 
     def weight_decay_for(self, dataset: str) -> float:
         """Return the weight decay for a graph of this name; the general one for unlisted names."""
@@ -42,6 +57,8 @@ class Preset:
         """Say in one line how a score came about; saved with every score."""
         if self.solver == "lbfgs":
             return f"{self.name}: scikit-learn logistic regression, lbfgs, C=1, at most {self.steps} iterations"
+        if self.solver == "liblinear":
+            return f"{self.name}: rows of length one, scikit-learn's liblinear, C of 2^-10 to 2^9 by cross-validation"
         if weight_decays is None:
             decay = f"{self.weight_decay:g}"
             for name, value in self.weight_decay_on:
@@ -56,6 +73,12 @@ class Preset:
 
 
 _CITESEER = (("citeseer", 0.01),)
+_BEST: Literal["best validation step"] = "best validation step"
+
+
+def _three(*values: float) -> tuple[tuple[str, float], ...]:
+    return tuple(zip(("cora", "citeseer", "pubmed"), values, strict=True))
+
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset
@@ -65,6 +88,11 @@ PRESETS: dict[str, Preset] = {
         Preset("graphmae", 300, "best validation step", 1e-4, _CITESEER),
         Preset("cca", 2000, "best validation step", 1e-4, _CITESEER),
         Preset("sklearn", 100, solver="lbfgs"),
+        Preset("sugrl", 200, weight_decay_on=_three(0.005, 0.05, 0.01), steps_on=(("cora", 100), ("citeseer", 100))),
+        Preset("graphacl", 1000, _BEST, 1e-3, _three(1e-5, 0.01, 1e-4), learning_rate_on=(("cora", 1e-3),)),
+        Preset("maskgae", 100, _BEST, 1e-3, (("citeseer", 0.1), ("amazon-photo", 5e-3))),
+        Preset("afgrl", 100, weight_decay=1e-5),
+        Preset("grace", 100, solver="liblinear"),
     )
 }
 

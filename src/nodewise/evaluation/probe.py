@@ -2,7 +2,7 @@
 
 Only the rows of the split are touched. Training sees training labels; validation labels choose the step where
 the preset says so; test labels are compared with finished predictions and nothing else. The one exception is
-the oracle pass (`oracle=True`), which also records test accuracy after every step and is labelled as such.
+the oracle pass (`oracle=True`), which also records test accuracy after every step and is labeled as such.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nodewise.evaluation.inputs import (
     gather,
     probe_dtype,
 )
-from nodewise.evaluation.logistic import logistic_predictions
+from nodewise.evaluation.logistic import cross_validated_predictions, logistic_predictions
 from nodewise.evaluation.presets import OracleCurves, Preset, ProbeResult, get_preset
 from nodewise.evaluation.softmax_regression import correct, fit, initial_weights, scores
 from nodewise.graph.graph import Split
@@ -62,7 +62,7 @@ def linear_probe(
         oracle: also record accuracy after each step, test accuracy included (`ProbeResult.oracle`).
         device: where to compute.
     """
-    preset = get_preset(preset)
+    preset = get_preset(preset).on(dataset)
     matrices = as_matrices(vectors)
     labels, num_classes = check_labels(labels)
     check_vectors(matrices, len(labels))
@@ -80,7 +80,7 @@ def linear_probe(
     if restarts < 1 or not decays or min(decays) < 0:
         raise InputError(f"a probe needs restarts >= 1 and weight decays >= 0, not {restarts} and {decays}")
 
-    if preset.solver == "lbfgs":
+    if preset.solver != "adam":
         if oracle or weight_decays is not None:
             raise InputError(f"the {preset.name!r} preset has no steps for an oracle pass and no weight decays")
         outcomes = [_logistic(m, labels, s, preset) for m, s in zip(matrices, splits, strict=True)]
@@ -182,5 +182,6 @@ def _predict(matrix: Matrix, index: np.ndarray, weights: Tensor) -> np.ndarray:
 
 def _logistic(matrix: Matrix, labels: np.ndarray, split: Split, preset: Preset) -> _Outcome:
     """Run the scikit-learn solver once: it starts from zero, so restarts would be the same. R = W = 1."""
-    val, test, iterations = logistic_predictions(matrix, labels, split, preset.steps)
+    predict = logistic_predictions if preset.solver == "lbfgs" else cross_validated_predictions
+    val, test, iterations = predict(matrix, labels, split, preset.steps)
     return _Outcome([val[None, None]], [test[None, None]], np.array(iterations).reshape(1, 1, 1))

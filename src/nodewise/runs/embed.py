@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
-from nodewise.core.progress import for_terminal
+from nodewise.core.progress import duration, for_terminal
 from nodewise.core.registry import name_in_files
-from nodewise.core.staging import staged
+from nodewise.core.staging import staged_run
 from nodewise.core.terminal import say
+from nodewise.core.tracking import Board
+from nodewise.encoders.preparation import units_warning
 from nodewise.graph.graph import Graph
 from nodewise.methods.estimator import Embedder
-from nodewise.runs.labels import unlabelled
+from nodewise.runs.held_out import hold_out_edges, write_held_out
+from nodewise.runs.labels import unlabeled
 from nodewise.runs.run import Run, write_run
 from nodewise.runs.source import GraphSource, load_graph
 from nodewise.training.checkpoint import CheckpointPlan, difference, identity
+from nodewise.training.estimate import estimate
 from nodewise.training.team import Alone, joined, restarted
+from nodewise.vectors.collapse import collapse_warnings
+
+_SMALL = 1000
+"""Nodes of a graph whose steps are too short to be shared out."""
+_LONG = 60.0  # seconds that are told beforehand
 
 
 @dataclass(frozen=True)
@@ -29,13 +43,19 @@ class EmbedPlan:
         resume: resume where an interrupted run stopped.
         checkpoint_every: seconds between checkpoints.
         check_memory: refuse beforehand what will not fit.
+        threads: CPU threads that were asked for; None to choose by the size of the graph.
+        hold_out_edges: share of the edges that training does not see, kept in the run to be predicted.
         quiet: no progress and no notes on stderr.
+        board: where else records go.
     """
 
     resume: bool = False
     checkpoint_every: float = 30.0
     check_memory: bool = True
     quiet: bool = True
+    hold_out_edges: float | None = None
+    threads: int | None = None
+    board: Board | None = None
 
 
 def embed(model: Embedder, source: GraphSource, output: str | Path, plan: EmbedPlan | None = None) -> Run | None:
@@ -45,19 +65,40 @@ def embed(model: Embedder, source: GraphSource, output: str | Path, plan: EmbedP
         quiet = plan.quiet or team.rank > 0
         options = _options(model, plan, quiet, team)
         if team.rank > 0:
-            graph = load_graph(source, quiet=True, verify=True)
+            graph, _ = _load(source, plan, model.seed, quiet=True)
             if not team.largest(0):  # the first process knows whether the run is finished already
-                model.fit(unlabelled(graph), **options)
+                model.fit(unlabeled(graph), **options)
             return None
-        with staged(output) as folder:
-            graph = load_graph(source, plan.quiet, verify=True)
+        with staged_run(output) as folder:
+            graph, held_out = _load(source, plan, model.seed, plan.quiet)
             finished = plan.resume and not folder.checkpoints() and _is_finished(RunFolder(output), model, graph)
             if team.largest(int(finished)):
                 say(f"{output} is finished already", quiet)
             else:
                 _say_what_is_replaced(output, folder, options["checkpoints"], quiet)
-                train(model, graph, folder, source, quiet=quiet, **options)
+                with _few_threads(graph, plan):
+                    train(model, graph, folder, source, quiet=quiet, **options)
+                if held_out is not None:
+                    write_held_out(folder, graph.ids, held_out)
     return Run(output)
+
+
+@contextmanager
+def _few_threads(graph: Graph, plan: EmbedPlan) -> Iterator[None]:
+    """Train a small graph on one thread: several would only wait for each other, longest on a busy machine."""
+    before = torch.get_num_threads()
+    if plan.threads is None and graph.num_nodes <= _SMALL:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _load(source: GraphSource, plan: EmbedPlan, seed: int, quiet: bool) -> tuple[Graph, np.ndarray | None]:
+    """Return the graph that training sees, and the edges that it does not."""
+    graph = load_graph(source, quiet, verify=True)
+    return (graph, None) if plan.hold_out_edges is None else hold_out_edges(graph, plan.hold_out_edges, seed)
 
 
 def train(
@@ -69,9 +110,16 @@ def train(
     """
     if model.resumable:  # the other methods train on the whole graph, or not at all
         _say_if_few_are_visited(graph.num_nodes, model.settings.training, quiet)
+        _say_if_it_takes_long(graph, model, quiet)
+    if graph.directed and not model.directions:
+        say(f"{model.name} sees no directions, so edges go both ways", quiet)
+    if (warning := units_warning(graph, model.settings)) is not None:
+        say(warning, quiet)
     folder.clear(keep_checkpoints=model.resumable and options.get("checkpoints") is not None)
-    model.fit(unlabelled(graph), run=folder, progress=for_terminal(quiet), **options)
+    model.fit(unlabeled(graph), run=folder, progress=for_terminal(quiet), **options)
     _say_if_few_had_negatives(folder, quiet)
+    for warning in collapse_warnings(model.embeddings_.vectors):
+        say(f"warning: {warning}", quiet)
     write_run(folder, model, graph, source)
 
 
@@ -82,7 +130,8 @@ def _options(model: Embedder, plan: EmbedPlan, quiet: bool, team: Alone) -> dict
         checkpoints = CheckpointPlan(plan.checkpoint_every, resume, lambda message: say(message, quiet))
     elif plan.resume:
         say(f"{model.name} saves no checkpoints: starting at the beginning", quiet)
-    return {"checkpoints": checkpoints, "check_memory": plan.check_memory, "team": team}
+    callbacks = [plan.board.run()] if plan.board is not None and team.rank == 0 else []
+    return {"checkpoints": checkpoints, "check_memory": plan.check_memory, "team": team, "callbacks": callbacks}
 
 
 def _say_what_is_replaced(output: Path, folder: RunFolder, checkpoints: CheckpointPlan | None, quiet: bool) -> None:
@@ -108,6 +157,13 @@ def _is_finished(run: RunFolder, model: Embedder, graph: Graph) -> bool:
     return True
 
 
+def _say_if_it_takes_long(graph: Graph, model: Embedder, quiet: bool) -> None:
+    """Tell what a training will take at most, where that is worth waiting for with something else."""
+    needs = estimate(graph, model.settings, threads=torch.get_num_threads())
+    if needs.seconds > _LONG and model.device != "cuda":
+        say(f"this takes up to {duration(needs.seconds)} and {needs.bytes / 1e9:.1f} GB of memory on a CPU", quiet)
+
+
 def _say_if_few_are_visited(nodes: int, training: Any, quiet: bool) -> None:
     """Tell that training ends before it has seen most nodes, which on a large graph is often enough."""
     visits, batch = training.steps * training.batch_size, training.batch_size
@@ -120,4 +176,4 @@ def _say_if_few_had_negatives(run: RunFolder, quiet: bool) -> None:
     """Tell that training had next to nothing to learn from, which neither the loss nor the vectors show."""
     empty = [record["empty"] for record in run.read_metrics() if record.get("empty") is not None]
     if empty and (share := sum(empty) / len(empty)) > 0.95:
-        say(f"{share:.0%} of the queries had no negatives, so training learnt next to nothing; see sampling.*", quiet)
+        say(f"{share:.0%} of the queries had no negatives, so training learned next to nothing; see sampling.*", quiet)

@@ -1,33 +1,44 @@
-"""How good vectors are: raw features, the untrained encoder, and the runs, all under one protocol."""
+"""How good vectors are: beside raw features, smoothed features and a random encoder, all under one protocol."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from nodewise.core.config import Unloaded
-from nodewise.core.errors import InputError
+import numpy as np
+
+from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.messages import html_table, text_table
+from nodewise.core.parts import Unloaded
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
+from nodewise.encoders.preparation import units_warning
 from nodewise.evaluation.evaluate import METRICS, ORACLE, Report, Summary, evaluate_embeddings
-from nodewise.evaluation.inputs import Matrix
+from nodewise.evaluation.folds import FOLDS, REPEATS, corrected, deal_folds, parse_folds, regression_scores
+from nodewise.evaluation.inputs import Matrix, check_vectors
 from nodewise.evaluation.links import link_prediction
+from nodewise.evaluation.paired import PairedDifference
 from nodewise.evaluation.presets import get_preset
-from nodewise.graph.graph import Graph
+from nodewise.graph.graph import Graph, Split
 from nodewise.methods.settings import Settings
+from nodewise.methods.smoothed import SmoothedFeatures
 from nodewise.methods.untrained import random_vectors
+from nodewise.runs.held_out import read_held_out, without_edges
 from nodewise.runs.labels import KnownLabels, labels_for
 from nodewise.runs.source import TABLES, GraphSource, TableColumns
 from nodewise.runs.together import Runs, find_graph, read_runs, recorded_graph
 from nodewise.training.device import choose_device
+from nodewise.vectors.collapse import collapse_warnings
 
+TASKS = ("auto", "classes", "regression", "links")
 _RANDOM_SPLITS = 10
 _LINKS = "link_auc"
 SCORES = (*METRICS, _LINKS)
+_MAIN = {"accuracy": "accuracy", "r2": "R²", "auc": "link AUC"}
+"""What a task is judged by, and its title."""
 
 
 @dataclass(frozen=True)
@@ -36,24 +47,34 @@ class Protocol:
 
     Attributes:
         probe: preset of the linear probe.
-        split: the labels' own, "public", or random ones.
-        repeats: number of random splits.
+        split: the labels' own, "public", random ones, or folds.
+        repeats: number of random splits, or of deals into folds.
         seed: of probes and random splits.
         metrics: of SCORES, and the oracle column if asked for by name.
     """
 
     probe: str
     split: str
-    repeats: int | None
+    repeats: int
     seed: int
     metrics: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The rows of an evaluation: the last is the runs', those before are what they are compared with."""
+    """The rows of an evaluation: the last is the runs', those before are what they are compared with.
+
+    Attributes:
+        rows: one per thing scored.
+        verdict: in words, whether the runs are better than what they are compared with; empty where nothing is.
+        intervals: 95% intervals of the main score, by name of the row, where there are folds to estimate them from.
+        warnings: where the runs' vectors do not tell nodes apart.
+    """
 
     rows: tuple[Report, ...]
+    verdict: str = ""
+    intervals: dict[str, PairedDifference] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     TITLES = {  # noqa: RUF012  # not a field: it has no annotation
         "knn": "kNN",
@@ -62,8 +83,15 @@ class Evaluation:
         "silhouette": "silhouette",
         "macro_f1": "macro-F1",
         "link_auc": "link AUC",
+        "average_precision": "average precision",
+        "mae": "mean absolute error",
         "oracle_accuracy": "oracle: max test",
     }
+
+    @property
+    def main(self) -> str:
+        """The score that the rows are judged by: accuracy, r2 or auc."""
+        return next(name for name in _MAIN if name in self.rows[-1].scores)
 
     @property
     def accuracy(self) -> float:
@@ -72,70 +100,175 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row of the runs, with the rows it is compared with inside; scores are fractions."""
-        return {**self.rows[-1].to_dict(), "comparison": [row.to_dict() for row in self.rows[:-1]]}
+
+        def plain(row: Report) -> dict[str, Any]:
+            interval = self.intervals.get(row.name)
+            return row.to_dict() | ({} if interval is None else {"interval": [interval.low, interval.high]})
+
+        last, others = plain(self.rows[-1]), [plain(row) for row in self.rows[:-1]]
+        found = {**last, **({"verdict": self.verdict} if self.verdict else {}), "comparison": others}
+        return found | ({"warnings": list(self.warnings)} if self.warnings else {})
 
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return column titles and one row of cells a report, in percent."""
+        """Return column titles and one row of cells per report, in percent where that makes sense."""
         columns = {metric: title for metric, title in self.TITLES.items() if metric in self.rows[-1].scores}
-        header = ("", "accuracy", "std", "n", *columns.values())
+        interval = ("95% interval",) if self.intervals else ()
+        header = ("", _MAIN[self.main], *interval, "std", "n", *columns.values())
         return header, [tuple(self._cells(row, columns)) for row in self.rows]
 
-    @staticmethod
-    def _cells(row: Report, columns: dict[str, str]) -> Iterator[str]:
-        accuracy = row.scores["accuracy"]
+    def to_pandas(self) -> Any:
+        """Return the mean scores, which are fractions, as a data frame with a row per thing scored."""
+        import pandas as pd
+
+        means = [{name: score.mean for name, score in row.scores.items()} for row in self.rows]
+        return pd.DataFrame(means, index=[row.name for row in self.rows])
+
+    def _cells(self, row: Report, columns: dict[str, str]) -> Iterator[str]:
+        score = row.scores[self.main]
         yield row.name
-        yield f"{100 * accuracy.mean:.2f}"
-        yield f"{100 * accuracy.std:.2f}" if accuracy.std is not None else "-"
-        yield str(accuracy.n)
+        yield f"{100 * score.mean:.2f}"
+        if self.intervals:
+            found = self.intervals.get(row.name)
+            yield "-" if found is None else f"{100 * found.low:.1f} to {100 * found.high:.1f}"
+        yield f"{100 * score.std:.2f}" if score.std is not None else "-"
+        yield str(score.n)
         for metric in columns:
-            yield f"{100 * row.scores[metric].mean:.2f}" if metric in row.scores else "-"
+            scale = 1 if metric == "mae" else 100
+            yield f"{scale * row.scores[metric].mean:.4g}" if scale == 1 else _percent(row, metric)
 
     def __repr__(self) -> str:
-        return f"{text_table(*self.table())}\n{self.rows[-1].protocol}"
+        said = [self.verdict] if self.verdict else []
+        return "\n".join([text_table(*self.table()), self.rows[-1].protocol, *said, *self.warnings])
 
     def _repr_html_(self) -> str:
-        return f"{html_table(*self.table())}<p>{escape(self.rows[-1].protocol)}</p>"
+        words = "".join(f"<p>{escape(text)}</p>" for text in (self.rows[-1].protocol, self.verdict) if text)
+        warnings = "".join(f"<p><b>{escape(warning)}</b></p>" for warning in self.warnings)
+        return f"{html_table(*self.table())}{words}{warnings}"
 
 
-def score_rows(
-    runs: Runs, graph: Graph | None, known: KnownLabels, protocol: Protocol, *, device: str, quiet: bool
-) -> list[Report]:
-    """Score the runs and, where the graph is known, what they are compared with; the runs come last."""
-    place = choose_device(device)
-    dataset = graph.name if graph is not None else _dataset(runs)
-    with for_terminal(quiet).stage("evaluating", 1 if graph is None else 3) as bar:
+def _percent(row: Report, metric: str) -> str:
+    return f"{100 * row.scores[metric].mean:.2f}" if metric in row.scores else "-"
 
-        def row(name: str, matrices: Sequence[Matrix], seeds: Sequence[int]) -> Report:
-            report = evaluate_embeddings(
-                matrices,
-                known.labels,
-                protocol.split,
-                public=known.split,
-                probe=protocol.probe,
-                repeats=protocol.repeats or (1 if protocol.split == "public" else _RANDOM_SPLITS),
-                seed=protocol.seed,
-                encoder_seeds=seeds,
-                metrics=[metric for metric in protocol.metrics if metric != _LINKS],
-                name=name,
-                dataset=dataset,
-                device=place,
+
+class _Entry(NamedTuple):
+    """Something to score: its name, its matrices and their seeds."""
+
+    name: str
+    matrices: Sequence[Matrix]
+    seeds: Sequence[int]
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """The runs, and where their graph is known, what learned nothing from it."""
+
+    runs: Runs
+    graph: Graph | None
+    device: str
+    quiet: bool
+
+    def rows(self, score: Callable[[_Entry], Report], scaled: bool = False) -> list[Report]:
+        """Score everybody, the runs last. `scaled` standardizes raw features, for a score that does not."""
+        with for_terminal(self.quiet).stage("evaluating", 1 if self.graph is None else 4) as bar:
+            found = []
+            for entry in (*self._untrained(scaled), _Entry(self.runs.name, self.runs.matrices, self.runs.seeds)):
+                found.append(score(entry))
+                bar.advance()
+        return found
+
+    def _untrained(self, scaled: bool) -> Iterator[_Entry]:
+        graph, runs = self.graph, self.runs
+        if graph is None:
+            return
+        raw: Any = graph.features
+        if scaled and isinstance(raw, np.ndarray):
+            raw = (raw - raw.mean(0)) / np.where(raw.std(0) > 0, raw.std(0), 1)
+        yield _Entry(f"{'structural' if graph.structural else 'raw'} features", [raw], [0])
+        yield _Entry("smoothed features", [SmoothedFeatures(device=self.device).fit(graph).embeddings_.vectors], [0])
+        settings = runs.settings if isinstance(runs.settings, Settings) else Settings()
+        if isinstance(settings.encoder, Unloaded):
+            say(f"no comparison with a random encoder: {settings.encoder.name} is not loaded", self.quiet)
+        else:
+            place = choose_device(self.device)
+            yield _Entry(
+                "random encoder", [random_vectors(graph, settings, seed, place) for seed in runs.seeds], runs.seeds
             )
-            if graph is not None and _LINKS in protocol.metrics and not _crowded(graph):
-                areas = [link_prediction(matrix, graph, seed=protocol.seed).auc for matrix in matrices]
-                report = replace(report, scores=report.scores | {_LINKS: Summary.of(areas)})
-            bar.advance()
-            return report
 
-        rows = []
-        if graph is not None:
-            rows.append(row(f"{'structural' if graph.structural else 'raw'} features", [graph.features], [0]))
-            settings = runs.settings if isinstance(runs.settings, Settings) else Settings()
-            if isinstance(settings.encoder, Unloaded):
-                say(f"no comparison with a random encoder: {settings.encoder.name} is not loaded", quiet)
-            else:
-                untrained = [random_vectors(graph, settings, seed, place) for seed in runs.seeds]
-                rows.append(row("random encoder", untrained, runs.seeds))
-        return [*rows, row(runs.name, runs.matrices, runs.seeds)]
+
+def score_classes(
+    entry: _Entry, graph: Graph | None, known: KnownLabels, protocol: Protocol, dataset: str, device: str
+) -> Report:
+    """Score how well classes can be read off vectors."""
+    report = evaluate_embeddings(
+        entry.matrices,
+        known.labels,
+        protocol.split,
+        public=known.split,
+        probe=protocol.probe,
+        repeats=protocol.repeats,
+        seed=protocol.seed,
+        encoder_seeds=entry.seeds,
+        metrics=[metric for metric in protocol.metrics if metric != _LINKS],
+        name=entry.name,
+        dataset=dataset,
+        device=choose_device(device),
+    )
+    if graph is None or _LINKS not in protocol.metrics or _crowded(graph):
+        return report
+    areas = [link_prediction(matrix, graph, seed=protocol.seed).auc for matrix in entry.matrices]
+    return replace(report, scores=report.scores | {_LINKS: Summary.of(areas)})
+
+
+def score_targets(entry: _Entry, targets: np.ndarray, splits: Sequence[Split], words: str, dataset: str) -> Report:
+    """Score how well measurements can be read off vectors."""
+    check_vectors(entry.matrices, len(targets))
+    found = [regression_scores(matrix, targets, splits) for matrix in entry.matrices]
+    scores = {name: Summary.of(np.stack([pair[i] for pair in found])) for i, name in enumerate(("r2", "mae"))}
+    return Report(entry.name, dataset, words, tuple(entry.seeds), (), scores)
+
+
+def score_links(entry: _Entry, graph: Graph, edges: np.ndarray, seed: int, dataset: str) -> Report:
+    """Score how well held-out edges are told from pairs without an edge."""
+    found = [link_prediction(matrix, graph, edges=edges, seed=seed) for matrix in entry.matrices]
+    scores = {
+        "auc": Summary.of([each.auc for each in found]),
+        "average_precision": Summary.of([each.average_precision for each in found]),
+    }
+    words = f"{len(edges):,} edges that training did not see against as many pairs without an edge, by cosine"
+    return Report(entry.name, dataset, words, tuple(entry.seeds), (), scores)
+
+
+def judged(rows: Sequence[Report], fold: Split | None) -> Evaluation:
+    """Say whether the last row, the runs', is better than the best of the others; `fold` is one of the folds."""
+    bare = Evaluation(tuple(rows))
+    by_split = {row.name: _by_split(row, bare.main) for row in rows}
+    intervals = {}
+    if fold is not None:
+        for name, values in by_split.items():
+            found = corrected(values, fold)
+            # Of few labels it may reach beyond what a score can be, at which nobody should have to wonder.
+            low = found.low if bare.main == "r2" else max(found.low, 0.0)
+            intervals[name] = replace(found, low=low, high=min(found.high, 1.0))
+    if len(rows) < 2:
+        return replace(bare, intervals=intervals)
+    ours, best = rows[-1], max(rows[:-1], key=lambda row: row.scores[bare.main].mean)
+    gap = by_split[ours.name].mean() - by_split[best.name].mean()
+    size = f"{100 * gap:+.1f} points of {_MAIN[bare.main]}"
+    if fold is None:
+        said = "better than" if gap > 0 else "no better than"
+        words = f"{said} {best.name}, the best of what learned nothing ({size}; without folds there is no interval)"
+    else:
+        difference = corrected(by_split[ours.name] - by_split[best.name], fold)
+        span = f"{size}, 95% interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}"
+        verdicts = {"gain": "better than", "loss": "worse than", "within noise": "no better, beyond noise, than"}
+        words = f"{verdicts[difference.verdict]} {best.name}, the best of what learned nothing ({span})"
+    return Evaluation(tuple(rows), f"{ours.name} is {words}", intervals)
+
+
+def _by_split(row: Report, metric: str) -> np.ndarray:
+    """Return the score on each split, averaged over encoder seeds."""
+    values: np.ndarray = np.asarray(row.scores[metric].values).reshape(len(row.encoder_seeds), -1)
+    return np.asarray(values.mean(0))
 
 
 def _crowded(graph: Graph) -> bool:
@@ -143,17 +276,14 @@ def _crowded(graph: Graph) -> bool:
     return graph.num_edges > 0.45 * graph.num_nodes * (graph.num_nodes - 1)
 
 
-def _dataset(runs: Runs) -> str:
-    return str(recorded_graph(runs.paths[0]).get("name", ""))
-
-
 def evaluate(
     paths: Sequence[Path],
-    source: GraphSource | None = None,
+    source: GraphSource | Graph | None = None,
     *,
     labels_file: Path | None = None,
+    task: str = "auto",
     probe: str = "mvgrl",
-    split: str = "public",
+    split: str | None = None,
     repeats: int | None = None,
     seed: int = 0,
     metrics: tuple[str, ...] | None = None,
@@ -163,24 +293,102 @@ def evaluate(
     data_dir: Path | None = None,
     quiet: bool = True,
 ) -> Evaluation:
-    """Evaluate run folders or files of vectors, of one or several seeds, beside what they are compared with."""
-    get_preset(probe)  # a misspelt name is told before anything takes time
+    """Evaluate run folders or files of vectors, of one or several seeds, beside what learned nothing.
+
+    Args:
+        paths: runs that differ in nothing but their seed.
+        source: the graph, where the runs cannot find it.
+        labels_file: labels; else those beside the run, else the graph's.
+        task: "classes"; "regression", for labels that are measurements; "links", edges that were held out of training;
+            "auto" decides between the first two.
+        probe: preset of the linear probe.
+        split: "public" for the labels' own, "random:20x500x1000", or "folds:5"; the labels' own, if there is one, and
+            else folds, if not given.
+        repeats: number of random splits, or of deals into folds.
+        seed: of probes, splits and pairs.
+        metrics: of SCORES.
+        oracle: whether to add the best test accuracy over probe steps, which is not a fair score.
+        device: where to compute.
+        tables: which columns of the labels hold what.
+        data_dir: where the files of data sets are.
+        quiet: no progress and no notes.
+    """
+    get_preset(probe)  # a misspelled name is told before anything takes time
+    if task not in TASKS:
+        raise InputError(f"unknown task {task!r}{did_you_mean(task, TASKS)}")
     runs = read_runs(paths)
     graph, missing = find_graph(runs, source, data_dir, quiet)
     if graph is not None:
         runs = runs.in_order_of(graph.ids) or runs
-    known = labels_for(runs.ids, paths[0], labels_file, tables=tables, graph=graph)
-    known.require_scorable()
+    dataset = graph.name if graph is not None else str(recorded_graph(paths[0]).get("name", ""))
+    contest = _Contest(runs, graph, device, quiet)
+    notes: tuple[str, ...] = ()
+    if task == "links":
+        found = _links(contest, missing, seed, dataset)
+    else:
+        known = labels_for(runs.ids, paths[0], labels_file, tables=tables, graph=graph)
+        if task == "regression" or (task == "auto" and known.targets is not None):
+            found = _regression(contest, known, split, repeats, seed, dataset)
+        else:
+            known = known.scorable(bool(tables.strict))
+            chosen = (metrics or SCORES) + (ORACLE,) * oracle
+            found = _classes(contest, known, Protocol(probe, *_split(known, split, repeats), seed, chosen), dataset)
+        notes, labeled = known.notes, known.known
+        # Told last, since an error is told in one line and alone.
+        if unlabeled := int((~labeled).sum()):
+            notes += (f"{unlabeled:,} of {len(labeled):,} nodes have no label and are left out of the scores",)
+    if missing:
+        notes += (f"no comparison with what learned nothing: {missing}; name it with --graph GRAPH",)
+    warnings = tuple(dict.fromkeys(warning for matrix in runs.matrices for warning in collapse_warnings(matrix)))
+    if graph is not None and runs.settings is not None and (units := units_warning(graph, runs.settings)):
+        warnings += (units,)
+    for note in (*(f"warning: {warning}" for warning in warnings), *notes):
+        say(note, quiet)
+    return replace(found, warnings=warnings)
+
+
+def _split(known: KnownLabels, split: str | None, repeats: int | None) -> tuple[str, int]:
+    """Return the split to use, and how often."""
+    split = split or ("public" if known.split is not None else f"folds:{FOLDS}")
     if split == "public" and known.split is None:
         raise InputError(
-            f"{known.source}: the labels came without a split; draw random ones, such as --split random:20x500x1000",
+            f"{known.source}: the labels came without a split; leave out --split for folds, or draw random ones, such "
+            "as --split random:20x500x1000",
             code="no-split",
         )
-    protocol = Protocol(probe, split, repeats, seed, (metrics or SCORES) + (ORACLE,) * oracle)
-    reports = score_rows(runs, graph, known, protocol, device=device, quiet=quiet)
-    # Told last, since an error is told in one line and alone.
-    if unlabelled := int((known.labels < 0).sum()):
-        say(f"{unlabelled:,} of {len(known.labels):,} nodes have no label and are left out of the scores", quiet)
-    if missing:
-        say(f"no comparison with raw features and a random encoder: {missing}; name it with --graph GRAPH", quiet)
-    return Evaluation(tuple(reports))
+    usual = REPEATS if parse_folds(split) else 1 if split == "public" else _RANDOM_SPLITS
+    return split, repeats or usual
+
+
+def _classes(contest: _Contest, known: KnownLabels, protocol: Protocol, dataset: str) -> Evaluation:
+    folds, fold = parse_folds(protocol.split), None
+    if folds:
+        nodes = np.flatnonzero(known.known)
+        fold = deal_folds(nodes, known.labels[nodes], folds, 1, protocol.seed)[0]
+    rows = contest.rows(
+        lambda entry: score_classes(entry, contest.graph, known, protocol, dataset, contest.device),
+        scaled=fold is not None,
+    )
+    return judged(rows, fold)
+
+
+def _regression(
+    contest: _Contest, known: KnownLabels, split: str | None, repeats: int | None, seed: int, dataset: str
+) -> Evaluation:
+    if (targets := known.targets) is None:
+        raise InputError(f"{known.source}: the labels are classes, not measurements; leave out --task regression")
+    if (folds := parse_folds(split or "folds")) is None:
+        raise InputError(f"--split {split}: measurements are scored by folds; write folds:5, or leave it out")
+    nodes, times = np.flatnonzero(known.known), repeats or REPEATS
+    splits = deal_folds(nodes, np.zeros(len(nodes)), folds, times, seed)
+    words = f"ridge regression on standardized columns; {folds} folds, dealt {times} times"
+    return judged(contest.rows(lambda entry: score_targets(entry, targets, splits, words, dataset)), splits[0])
+
+
+def _links(contest: _Contest, missing: str, seed: int, dataset: str) -> Evaluation:
+    if contest.graph is None:
+        raise InputError(f"held-out edges are compared with the graph, but {missing}; name it with --graph GRAPH")
+    edges = read_held_out(contest.runs.paths[0], contest.graph.ids)
+    seen = without_edges(contest.graph, edges)
+    rows = replace(contest, graph=seen).rows(lambda entry: score_links(entry, seen, edges, seed, dataset))
+    return judged(rows, None)

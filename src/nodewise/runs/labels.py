@@ -14,7 +14,7 @@ from nodewise.core.folder import RunFolder
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.labels import UNKNOWN, encode_labels
-from nodewise.read.label_table import LabelTable, read_labels
+from nodewise.read.label_table import LabelTable, measurements, of_nodes, read_labels
 from nodewise.runs.source import TABLES, TableColumns
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class KnownLabels:
         labels: int64 (N,).
         class_names: ``class_names[labels[i]]``, as the user writes them.
         split: the split, if one came along.
+        targets: float64 (N,), NaN where unknown, if the labels are measurements rather than classes.
+        notes: in words, what was left out.
     """
 
     source: str
@@ -40,25 +42,48 @@ class KnownLabels:
     labels: np.ndarray
     class_names: tuple[str | int, ...]
     split: Split | None
+    targets: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
-    def require_two_classes(self) -> None:
-        """Refuse labels that a classifier cannot learn from."""
+    @property
+    def known(self) -> np.ndarray:
+        """Which nodes have a label, (N,)."""
+        return self.labels >= 0 if self.targets is None else ~np.isnan(self.targets)
+
+    def require_two_classes(self, none: str = "no label at all") -> None:
+        """Refuse labels that a classifier cannot learn from; `none` says what is wrong if there is not one class."""
+        if self.targets is not None:
+            raise InputError(f"{self.source}: the labels are measurements, not classes; 'evaluate' scores such")
         used = np.unique(self.labels[self.labels >= 0])
         if len(used) < 2:
-            seen = f"only the class {excerpt(self.class_names[used[0]])}" if len(used) else "no label at all"
+            seen = f"only the class {excerpt(self.class_names[used[0]])}" if len(used) else none
             raise InputError(f"{self.source}: {seen}; at least two classes are needed", code="too-few-labels")
 
-    def require_scorable(self) -> None:
-        """Refuse labels that give no honest score, naming classes and nodes as the user does."""
-        self.require_two_classes()
+    def scorable(self, strict: bool) -> KnownLabels:
+        """Return labels that give an honest score: without classes of one member, which cannot both train and test.
+
+        If `strict`, these are refused, naming class and node as the user does.
+        """
         sizes = np.bincount(self.labels[self.labels >= 0], minlength=len(self.class_names))
-        for lonely in np.flatnonzero(sizes == 1):
-            node = excerpt(self.ids[int(np.flatnonzero(self.labels == lonely)[0])])
-            raise InputError(
-                f"{self.source}: the class {excerpt(self.class_names[lonely])} has one member, node {node}, which "
-                "cannot both train and test; label another one, or leave this one out",
-                code="too-few-labels",
-            )
+        notes, labels = self.notes, self.labels
+        if len(lonely := np.flatnonzero(sizes == 1)):
+            name = excerpt(self.class_names[lonely[0]])
+            node = excerpt(self.ids[int(np.flatnonzero(labels == lonely[0])[0])])
+            if strict or self.split is not None:
+                raise InputError(
+                    f"{self.source}: the class {name} has one member, node {node}, which cannot both train and test; "
+                    "label another one, or leave this one out",
+                    code="too-few-labels",
+                )
+            labels = np.where(np.isin(labels, lonely), UNKNOWN, labels)
+            several = f"{len(lonely)} classes of one member each are" if len(lonely) > 1 else "a class of one member is"
+            notes += (f"{self.source}: {several} left out of the scores, such as {name} (node {node})",)
+        kept = replace(self, labels=labels, notes=notes)
+        kept.require_two_classes("every class has one member only" if len(lonely) else "no label at all")
+        kept._require_labeled_split()
+        return kept
+
+    def _require_labeled_split(self) -> None:
         for part, nodes in vars(self.split).items() if self.split else ():
             if len(bare := nodes[self.labels[nodes] < 0]):
                 raise InputError(
@@ -67,7 +92,7 @@ class KnownLabels:
                 )
 
 
-def unlabelled(graph: Graph) -> Graph:
+def unlabeled(graph: Graph) -> Graph:
     """Return the graph as training may see it."""
     features = None if graph.structural else graph.features  # left to be computed when needed
     return replace(graph, features=features, labels=None, class_names=(), split=None)
@@ -113,18 +138,18 @@ def labels_for(
         return KnownLabels(graph.name, ids, graph.labels, graph.class_names, graph.split)
     own = tables if labels_file is not None else TABLES
     table = read_labels(path, ids, key_name=own.id_column, label_name=own.label_column)
-    rows = ids.positions(table.ids, str(path))
-    unknown = np.flatnonzero(rows < 0)
-    if len(unknown):
-        example = excerpt(table.ids[int(unknown[0])])
-        raise InputError(
-            f"{path}: labels for {count(len(unknown), 'node')} without a vector, such as {example}; "
-            "check that labels and vectors belong together",
-            code="other-nodes",
-        )
+    table, note = of_nodes(table, ids, "without a vector", strict=bool(own.strict))
+    rows, notes = ids.positions(table.ids, str(path)), (note,) if note else ()
+    if (measured := measurements(table.classes)) is not None:
+        if len(endless := np.flatnonzero(np.isinf(measured))):
+            where = f"{path}, {table.place(int(endless[0]))}"
+            raise InputError(f"{where}: the label is {measured[endless[0]]}; give a finite number", code="bad-number")
+        targets = np.full(len(ids), np.nan)
+        targets[rows] = measured
+        return KnownLabels(str(path), ids, np.full(len(ids), UNKNOWN), (), None, targets, notes)
     labels = np.full(len(ids), UNKNOWN, np.int64)
     labels[rows], class_names = encode_labels(table.classes, str(path))
-    return KnownLabels(str(path), ids, labels, class_names, _split(table, rows))
+    return KnownLabels(str(path), ids, labels, class_names, _split(table, rows), notes=notes)
 
 
 def _split(table: LabelTable, rows: np.ndarray) -> Split | None:

@@ -18,16 +18,16 @@ def check_file(
     Args:
         output: the file.
         inputs: what the command reads.
-        run: the run that it is made from.
+        run: the run, or the file of vectors, that it is made from.
         page: the file of that run which may be replaced.
     """
+    from nodewise.core.staging import is_marked
     from nodewise.runs.together import recorded_files
     from nodewise.store import layout
-    from nodewise.store.journal import is_marked
     from nodewise.vectors import shards
 
     check_output(output)
-    refuse_inputs(output, *inputs)
+    refuse_inputs(output, *inputs, run)  # which may be a file of vectors
     if run is not None:
         for path in recorded_files(Path(run)):
             if _same(output, path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -14,11 +15,12 @@ from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.folder import RunFolder
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
+from nodewise.encoders.preparation import units_warning
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.read.parquet import ParquetColumns
 from nodewise.report.attributes import feature_columns, read_attributes
-from nodewise.report.columns import Column
+from nodewise.report.columns import Column, guessed
 from nodewise.report.contents import MOST_SHOWN, contents, sample_note
 from nodewise.report.coordinates import PROJECTIONS
 from nodewise.report.page import write_page
@@ -38,6 +40,12 @@ class Page:
 
     path: Path
 
+    def open(self) -> bool:
+        """Show it in the browser; return whether there is one."""
+        import webbrowser
+
+        return webbrowser.open(self.path.resolve().as_uri())
+
     def _repr_html_(self) -> str:
         page = escape(self.path.read_text(encoding="utf-8"), quote=True)
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 0"></iframe>'
@@ -46,7 +54,7 @@ class Page:
 def write_report(
     run: Path,
     output: Path | None = None,
-    source: GraphSource | None = None,
+    source: GraphSource | Graph | None = None,
     *,
     labels_file: Path | None = None,
     attributes_file: Path | None = None,
@@ -62,7 +70,11 @@ def write_report(
         raise InputError(f"unknown projection {projection!r}{did_you_mean(projection, PROJECTIONS)}")
     folder = RunFolder.open(run)
     page = output or folder.report
-    inputs = (labels_file, attributes_file, *((source.graph, source.features) if source else ()))
+    inputs = (
+        labels_file,
+        attributes_file,
+        *((source.graph, source.features) if isinstance(source, GraphSource) else ()),
+    )
     check_file(page, *inputs, run=run, page=folder.report)
     subject = read_subject(
         folder,
@@ -80,7 +92,7 @@ def write_report(
 
 def read_subject(
     folder: RunFolder,
-    source: GraphSource | None,
+    source: GraphSource | Graph | None,
     *,
     seed: int,
     labels_file: Path | None,
@@ -97,18 +109,26 @@ def read_subject(
     if graph is not None:
         runs = runs.in_order_of(graph.ids) or runs
     else:
-        notes.append(f"Neighbours in the graph and degrees are left out: {missing}.")
-        say(f"no neighbours in the graph: {missing}; name it with --graph GRAPH", quiet)
+        notes.append(f"Neighbors in the graph and degrees are left out: {missing}.")
+        say(f"no neighbors in the graph: {missing}; name it with --graph GRAPH", quiet)
     known = None
     if labels_file is not None or folder.labels.is_file() or (graph is not None and graph.labels is not None):
         known = labels_for(runs.ids, folder.path, labels_file, tables=tables, graph=graph)
-    columns = _features(graph, folder) if graph is not None else ()
+        for note in known.notes:
+            say(note, quiet)
+        if known.targets is not None:  # nothing to classify, but something to look at
+            known, attributes_file = None, attributes_file or labels_file or folder.labels
+    columns = _features(graph, folder, runs.ids) if graph is not None else ()
     if attributes_file is not None:
         extra, remarks = read_attributes(attributes_file, runs.ids, tables.id_column)
         named = {column.name for column in extra}
         columns = extra + tuple(column for column in columns if column.name not in named)
         notes.extend(remarks)
     environment = folder.read_environment()
+    warning = None if graph is None or runs.settings is None else units_warning(graph, runs.settings)
+    warnings = () if warning is None else (warning,)
+    for each in warnings:
+        say(each, quiet)
     labels, split = (None, None) if known is None else (known.labels, known.split)
     part: dict[str, Any] = {"labels": labels, "split": split}
     if large:
@@ -130,6 +150,7 @@ def read_subject(
         metrics=folder.read_metrics(),
         settings={} if runs.settings is None else to_mapping(runs.settings),
         environment=environment,
+        warnings=warnings,
         notes=tuple(notes),
     )
 
@@ -148,7 +169,12 @@ def _read_some(folder: RunFolder, ids: NodeIds) -> Embeddings:
     return Embeddings(ids, vectors[np.argsort(np.argsort(rows))])
 
 
-def _features(graph: Graph, folder: RunFolder) -> tuple[Column, ...]:
-    """Return the features where they are few, under the names their file gives them."""
+def _features(graph: Graph, folder: RunFolder, ids: NodeIds) -> tuple[Column, ...]:
+    """Return the columns of the table that the features are of; else the features, where they are few."""
+    if graph.table is not None and graph.origin is not None and "features" in graph.origin:
+        with suppress(InputError):  # its ids may be in a column that only the edges tell
+            table, named = Path(str(graph.origin["features"])), graph.origin.get("id_column")
+            return read_attributes(table, ids, None if named is None else str(named))[0]
     names = folder.read_environment().get("graph", {}).get("feature_names", ())
-    return feature_columns(graph, tuple(names))
+    kinds = () if graph.kinds is None else (guessed("type", [[*graph.kind_names, None][kind] for kind in graph.kinds]),)
+    return (*kinds, *feature_columns(graph, tuple(names)))

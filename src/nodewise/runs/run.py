@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from nodewise.core.errors import InputError
+from nodewise.core.files import atomic_write
 from nodewise.core.folder import RunFolder
 from nodewise.core.registry import name_in_files
-from nodewise.core.staging import staged
+from nodewise.core.staging import staged_run
 from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.estimator import Embedder
+from nodewise.read.frames import as_files
+from nodewise.read.interop import as_graph
 from nodewise.runs.classify import Predictions, classify_run
+from nodewise.runs.clusters import Clusters, find_clusters
 from nodewise.runs.evaluate import Evaluation, evaluate
 from nodewise.runs.labels import write_labels
+from nodewise.runs.neighbors import find_neighbors
 from nodewise.runs.page import Page, write_report
 from nodewise.runs.source import GraphSource
 from nodewise.runs.together import find_graph, method_of, read_runs, read_vectors
+from nodewise.tables.table import FittedTable
+from nodewise.vectors.collapse import collapse_warnings
 from nodewise.vectors.embedding_files import read_parquet_ids
 from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.search import NeighborTable
 
 PathLike = str | Path
+Table = Any
+"""The name of a file, a pandas or polars frame or series, an Arrow table, or a mapping from ids."""
 
 
 class Run:
@@ -37,6 +48,7 @@ class Run:
 
     def __init__(self, path: PathLike) -> None:
         self.folder = RunFolder.open(path)
+        self._graph: Graph | None = None  # what it was saved with, if no file can tell
 
     @property
     def path(self) -> Path:
@@ -73,46 +85,82 @@ class Run:
         """The vectors, keyed by the user's ids."""
         return read_vectors(self.path)
 
+    @cached_property
+    def table(self) -> FittedTable | None:
+        """How the columns of a table became the features, for `read_graph(..., like=run)`; None if they were none."""
+        return FittedTable.read(self.folder.features)
+
     def model(self, device: str = "auto") -> Embedder:
         """Return the trained method, without its embeddings."""
         return self.method.load(self.path, device=device, embeddings=False)
 
     def graph(self) -> Graph:
-        """Read the graph that the run was made from again."""
+        """Return the graph that the run was made from: read again, or the one it was just saved with."""
+        if self._graph is not None:
+            return self._graph
         found, missing = find_graph(read_runs([self.path]), None, None, quiet=True)
         if found is None:
             raise InputError(f"{self.path}: the graph cannot be read: {missing}")
         return found
 
-    def neighbors(self, node: int | str, k: int = 10) -> list[tuple[int | str, float]]:
-        """Return the k nodes nearest to a node by cosine similarity, with the similarity."""
-        return self.embeddings.neighbors(node, k)
+    @overload
+    def neighbors(self, node: int | str, k: int = ...) -> list[tuple[int | str, float]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def neighbors(
+        self, node: Sequence[int | str] | NodeIds | None = ..., k: int = ..., **options: Any
+    ) -> NeighborTable: ...
+    def neighbors(
+        self, node: int | str | Sequence[int | str] | NodeIds | None = None, k: int = 10, **options: Any
+    ) -> list[tuple[int | str, float]] | NeighborTable:
+        """Return the k nodes nearest to a node by cosine similarity, with the similarity.
 
-    def evaluate(self, labels: PathLike | None = None, graph: PathLike | None = None, **options: Any) -> Evaluation:
+        Of a list of nodes, or of all, they are a table; `options` such as ``new=run.transform(graph)`` (or the file of
+        such vectors), ``at_least=0.9`` and ``where=["country=DE"], attributes="people.csv"`` are those of
+        `nodewise.runs.neighbors.find_neighbors`.
+        """
+        if isinstance(node, int | str) and not options:
+            return self.embeddings.neighbors(node, k)
+        nodes = [node] if isinstance(node, int | str) else node
+        new = options.pop("new", None)
+        vectors = new if new is None or isinstance(new, Embeddings) else Path(new)
+        with as_files(attributes=options.pop("attributes", None)) as files:
+            return find_neighbors(self.path, nodes, k, new=vectors, **files, **options)
+
+    def clusters(self, k: int | str = "auto", attributes: Table | None = None, **options: Any) -> Clusters:
+        """Return groups of similar nodes, with names; see `nodewise.runs.clusters.find_clusters`."""
+        with as_files(attributes=attributes) as files:
+            return find_clusters(self.path, k, **{"source": self._graph} | options | files)
+
+    def evaluate(
+        self, labels: Table | None = None, graph: PathLike | Graph | None = None, **options: Any
+    ) -> Evaluation:
         """Score the vectors beside raw features and an untrained encoder; see `nodewise.runs.evaluate.evaluate`."""
-        return evaluate([self.path], _source(graph), labels_file=_path(labels), **options)
+        with as_files(labels=labels) as files:
+            return evaluate([self.path], self._source(graph), labels_file=files["labels"], **options)
 
-    def classify(self, labels: PathLike | None = None) -> Predictions:
-        """Label the unlabelled nodes by a linear classifier of the labelled ones."""
-        return classify_run(self.path, _path(labels))
+    def classify(self, labels: Table | None = None) -> Predictions:
+        """Label the unlabeled nodes by a linear classifier of the labeled ones."""
+        with as_files(labels=labels) as files:
+            return classify_run(self.path, files["labels"])
 
     def report(
         self,
         output: PathLike | None = None,
-        labels: PathLike | None = None,
-        attributes: PathLike | None = None,
-        graph: PathLike | None = None,
+        labels: Table | None = None,
+        attributes: Table | None = None,
+        graph: PathLike | Graph | None = None,
         **options: Any,
     ) -> Page:
         """Write an interactive page of the run, which a notebook shows; see `nodewise.runs.page.write_report`."""
-        return write_report(
-            self.path,
-            _path(output),
-            _source(graph),
-            labels_file=_path(labels),
-            attributes_file=_path(attributes),
-            **options,
-        )
+        page = None if output is None else Path(output)
+        with as_files(labels=labels, attributes=attributes) as files:
+            tables = {f"{name}_file": file for name, file in files.items()}
+            return write_report(self.path, page, self._source(graph), **tables, **options)
+
+    def _source(self, given: PathLike | Graph | None) -> GraphSource | Graph | None:
+        if given is None or isinstance(given, Graph):
+            return given or self._graph
+        return GraphSource(str(given))
 
     def transform(
         self,
@@ -122,6 +170,7 @@ class Run:
         device: str = "auto",
     ) -> Embeddings:
         """Embed the nodes of a graph with the trained method: all, some, or those the run has no vectors for."""
+        graph = as_graph(graph)
         if only == "new" and nodes is not None:
             raise InputError("nodes and only='new' exclude each other; give one of them")
         if only == "new":
@@ -142,11 +191,13 @@ class Run:
     @classmethod
     def write(cls, model: Embedder, path: PathLike, graph: Graph | None = None) -> Run:
         """Leave a fitted method in a new or empty folder, or in place of an earlier run."""
-        with staged(path) as folder:
+        with staged_run(path) as folder:
             for record in model.history_:
                 folder.append_metrics(record)
             write_run(folder, model, graph)
-        return cls(path)
+        run = cls(path)
+        run._graph = graph if graph is not None and graph.origin is None else None
+        return run
 
     def __repr__(self) -> str:
         facts = self.about.get("embeddings", {})
@@ -163,7 +214,7 @@ def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: G
     """Write everything that makes a run whole into a folder that is being made, metrics excepted.
 
     Args:
-        folder: see `nodewise.core.staging.staged`.
+        folder: see `nodewise.core.staging.staged_run`.
         model: the fitted method.
         graph: what it was fitted to, if that is to be remembered; with its labels, which are kept for evaluation.
         source: where the graph can be read again.
@@ -171,7 +222,13 @@ def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: G
     folder.write_config(model.settings)
     model.write_weights(folder)
     model.embeddings_.to_parquet(folder.embeddings)
+    if model.table_ is not None:
+        with atomic_write(folder.features) as temporary:
+            temporary.write_text(model.table_.to_json(), encoding="utf-8")
     nodes, dimensions = model.embeddings_.vectors.shape
+    found: dict[str, Any] = {"nodes": nodes, "dimensions": dimensions}
+    if warnings := collapse_warnings(model.embeddings_.vectors):
+        found["warnings"] = warnings
     facts: dict[str, Any] = {"method": name_in_files(type(model)), "seed": model.seed}
     if graph is not None:
         facts["graph"] = {
@@ -180,20 +237,12 @@ def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: G
             "edges": graph.num_edges,
             "features": graph.num_features,
             "sha256": fingerprint(graph),
-            "feature_names": () if source is None else source.feature_names(),
+            "feature_names": graph.table.names if graph.table else () if source is None else source.feature_names(),
         }
         if source is not None:
             facts["graph"]["source"] = source.record()
         elif graph.origin is not None:
             facts["graph"]["source"] = dict(graph.origin)
-    folder.write_environment(**facts, embeddings={"nodes": nodes, "dimensions": dimensions})
+    folder.write_environment(**facts, embeddings=found)
     if graph is not None and graph.labels is not None:
         write_labels(graph, folder.labels)
-
-
-def _path(given: PathLike | None) -> Path | None:
-    return None if given is None else Path(given)
-
-
-def _source(given: PathLike | None) -> GraphSource | None:
-    return None if given is None else GraphSource(str(given))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from nodewise.core.terminal import say
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
+    from nodewise.graph.ids import NodeIds
+    from nodewise.tables.table import FittedTable
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,9 @@ class EdgeColumns:
     header: bool | None = None
     source: str | None = None
     target: str | None = None
+    weight_column: str | None = None
+    unweighted: bool | None = None
+    directed: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class TableColumns:
 
     id_column: str | None = None
     label_column: str | None = None
+    strict: bool | None = None
+    columns: str | None = None
 
 
 # What stands for columns that nothing was said about.
@@ -50,7 +57,7 @@ class GraphSource:
 
     @property
     def is_data_set(self) -> bool:
-        """Whether the name can only be meant as a data set, known or misspelt: a bare word that is no file."""
+        """Whether the name can only be meant as a data set, known or misspelled: a bare word that is no file."""
         path = Path(self.graph)
         return path.name == self.graph and not path.suffix and not path.exists()
 
@@ -90,16 +97,18 @@ class GraphSource:
             features=paths.get("features"),
             labels=paths.get("labels"),
             data_dir=paths.get("data_dir", data_dir),
-            edges=EdgeColumns(*(record.get(name) for name in ("delimiter", "header", "source", "target"))),
-            tables=TableColumns(*(record.get(name) for name in ("id_column", "label_column"))),
+            edges=EdgeColumns(*(record.get(field.name) for field in fields(EdgeColumns))),
+            tables=TableColumns(*(record.get(field.name) for field in fields(TableColumns))),
         )
 
 
-def load_graph(source: GraphSource, quiet: bool = False, verify: bool = False, retell: bool = False) -> Graph:
+def load_graph(
+    source: GraphSource, quiet: bool = False, verify: bool = False, retell: bool = False, like: Any = None
+) -> Graph:
     """Return the graph, telling on stderr what reading changed or assumed.
 
     `verify` checks the sums and contents of a store, which reads all of it; `retell` also tells what was told when
-    it was made.
+    it was made; `like` is that of `read_graph`.
     """
     from nodewise.store.layout import Manifest, is_store
     from nodewise.store.open import open_store
@@ -109,7 +118,7 @@ def load_graph(source: GraphSource, quiet: bool = False, verify: bool = False, r
         told = () if retell else Manifest.read(path).notes
         if verify:
             open_store(path, verify=True)
-    graph = _load_data_set(source, quiet) if source.is_data_set else _read_files(source)
+    graph = _load_data_set(source, quiet) if source.is_data_set else _read_files(source, like)
     for note in graph.notes:
         if note not in told:
             say(note, quiet)
@@ -132,7 +141,37 @@ def _load_data_set(source: GraphSource, quiet: bool) -> Graph:
     return load_dataset(name, source.data_dir, progress=for_terminal(quiet))
 
 
-def _read_files(source: GraphSource) -> Graph:
+def _read_files(source: GraphSource, like: Any = None) -> Graph:
     from nodewise.read.read import read_graph
 
-    return read_graph(Path(source.graph), features=source.features, labels=source.labels, **source.columns())
+    return read_graph(Path(source.graph), features=source.features, labels=source.labels, like=like, **source.columns())
+
+
+def with_features_like(graph: Graph, table: FittedTable | None) -> Graph:
+    """Return a graph with its features made as others were, by reading its table again if it has to be.
+
+    A model knows features by their places, and what a table of new nodes becomes by itself are others.
+    """
+    if graph.table == table or graph.table is None:
+        return graph
+    if graph.origin is None or "features" not in graph.origin:
+        raise InputError(
+            f"{graph.name}: its table was prepared by itself, and not as that of training; read it with "
+            "read_graph(..., like=run), or give its files",
+            code="other-features",
+        )
+    source = replace(GraphSource.recorded(graph.origin), labels=None)
+    return load_graph(source, quiet=True, like=table or "numbers")
+
+
+def read_ids(path: Path) -> NodeIds:
+    """Return the ids of a file: its column `id`, or its first one."""
+    from nodewise.graph.ids import NodeIds
+    from nodewise.read.columns import ID_NAMES, column_called
+    from nodewise.read.formats import format_of, open_columns
+
+    if (kind := format_of(path)) not in ("text", "parquet"):
+        raise InputError(f"{path}: {kind} cannot hold ids; give text or Parquet")
+    file = open_columns(path, kind, (ID_NAMES,))
+    column = file.read([column_called(file, ID_NAMES) or 0]).keys
+    return NodeIds(file.settle(column)[0], str(path), file.place)

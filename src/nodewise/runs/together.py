@@ -24,13 +24,13 @@ from nodewise.vectors.shards import has_shards, read_shards
 
 @dataclass(frozen=True)
 class Runs:
-    """One matrix of vectors an encoder seed, all of the same nodes in the same order.
+    """One matrix of vectors per encoder seed, all of the same nodes in the same order.
 
     Attributes:
         paths: the run folders, or files or shards of vectors.
         ids: the nodes.
         matrices: float32 (N, d) each.
-        seeds: one a matrix, all different.
+        seeds: one per matrix, all different.
         settings: of every run, whatever its method; None for files and shards, which do not say.
     """
 
@@ -92,16 +92,19 @@ def read_run_without_vectors(path: Path) -> Runs:
     return Runs((path,), read_parquet_ids(RunFolder(path).embeddings), (), (_seed(path),), _settings(path))
 
 
-def find_graph(runs: Runs, given: GraphSource | None, data_dir: Path | None, quiet: bool) -> tuple[Graph | None, str]:
+def find_graph(
+    runs: Runs, given: GraphSource | Graph | None, data_dir: Path | None, quiet: bool
+) -> tuple[Graph | None, str]:
     """Return the graph the runs are of, and if there is none, why.
 
     It is the one given, or the one the runs remember if it is still there.
     """
     if given is not None:
-        graph = load_graph(given, quiet, verify=True)
+        graph = given if isinstance(given, Graph) else load_graph(given, quiet, verify=True)
         if runs.in_order_of(graph.ids) is None:
+            name = given.name if isinstance(given, Graph) else given.graph
             raise InputError(
-                f"{given.graph} has other nodes than {runs.name}; give the graph it was made from", code="other-nodes"
+                f"{name} has other nodes than {runs.name}; give the graph it was made from", code="other-nodes"
             )
         return graph, ""
     record = recorded_graph(runs.paths[0]).get("source")
@@ -137,7 +140,8 @@ def _is_source(record: Any) -> bool:
     """Tell whether a record, which anybody may have written, is one of `GraphSource.record`."""
     if not isinstance(record, dict) or not isinstance(record.get("graph"), str):
         return False
-    return all(isinstance(value, bool if name == "header" else str) for name, value in record.items())
+    flags = ("header", "unweighted", "directed", "strict")
+    return all(isinstance(value, bool if name in flags else str) for name, value in record.items())
 
 
 def _seed(path: Path) -> int:

@@ -2,15 +2,16 @@
 
 Test labels are removed before anything else happens, so nothing that follows can depend on them. Tuning seeds
 (1000 and up) are disjoint from the seeds that results are reported for (0 and up). Every trial is logged
-(`tuning_log`); a search that was cut off goes on with the trials that are missing.
+(`tuning_log`); a search that was cut off resumes with the trials that are missing.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,9 +22,11 @@ from nodewise.core import config
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.parallel import Turns
 from nodewise.core.progress import Progress, SilentProgress
+from nodewise.core.tracking import Board
 from nodewise.evaluation.links import link_prediction
 from nodewise.evaluation.probe import linear_probe
-from nodewise.graph.graph import Graph, Split
+from nodewise.graph.graph import Graph
+from nodewise.graph.splits import redrawn_splits
 from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
 from nodewise.training.loop import Callbacks, prepare, train
@@ -35,7 +38,7 @@ Objective = Literal["validation", "crossval", "links"]
 
 FIRST_TUNING_SEED = 1000
 
-REDRAWN = 10
+REDRAWN = 5
 """Training sets that `crossval` draws."""
 
 
@@ -55,8 +58,21 @@ def without_test_labels(graph: Graph) -> Graph:
     return replace(graph, labels=labels)
 
 
+class Hopeless(Exception):
+    """A trial that whoever watches it does not want to see to its end."""
+
+
+Watcher = Callable[[int, float], None]
+"""Told at every look the step and the best score there; raises `Hopeless` to end the trial."""
+
+
 def run_trial(
-    graph: Graph, settings: Settings, seeds: list[int], device: torch.device, objective: Objective
+    graph: Graph,
+    settings: Settings,
+    seeds: list[int],
+    device: torch.device,
+    objective: Objective,
+    watch: Watcher = lambda step, score: None,
 ) -> list[dict[str, Any]]:
     """Train the seeds at once and score every look and every way to embed: higher is better."""
     outcomes = []
@@ -78,21 +94,37 @@ def run_trial(
                     "scores": [round(float(value), 4) for value in values],
                 }
             )
+        watch(step, float(scores.reshape(len(stacks), -1).mean(-1).max()))
 
-    train(prepare(graph, settings, seeds, device), Callbacks(look=look))
+    with suppress(Hopeless):
+        train(prepare(graph, settings, seeds, device), Callbacks(look=look))
     return outcomes
 
 
-def _outcomes(
-    graph: Graph, settings: Settings, seeds: list[int], device: torch.device, objective: Objective
-) -> list[dict[str, Any]]:
-    """Run a trial; one that diverges has no outcomes and does not end the search."""
+def trial_line(
+    graph: Graph,
+    settings: Settings,
+    seeds: list[int],
+    device: torch.device,
+    objective: Objective,
+    watch: Watcher = lambda step, score: None,
+) -> dict[str, Any]:
+    """Run a trial and return its line of the log; one that diverges has no outcomes and does not end the search."""
+    began = time.time()
     try:
-        return run_trial(graph, settings, seeds, device, objective)
+        outcomes = run_trial(graph, settings, seeds, device, objective, watch)
     except InputError:
         raise
     except NodewiseError:
-        return []
+        outcomes = []
+    return {
+        "graph": graph.name,
+        "objective": objective,
+        "seeds": seeds,
+        "settings": config.to_mapping(settings),
+        "outcomes": outcomes,
+        "seconds": round(time.time() - began, 2),
+    }
 
 
 def _scores(
@@ -117,6 +149,65 @@ def _scores(
     return np.asarray(found.val_accuracy[:, 0, 0].reshape(len(vectors), -1).mean(-1))
 
 
+def time_one(graph: Graph, device: torch.device, objective: Objective) -> tuple[float, float]:
+    """Return the seconds of one training with the defaults, embedding included, and those of scoring one look at it."""
+    began, settings = time.perf_counter(), Settings()
+    learner = prepare(graph, settings, [FIRST_TUNING_SEED], device)
+    train(learner)
+    vectors = embed_nodes(learner.encoder, learner.features, learner.topology, settings, learner.seeds)
+    trained = time.perf_counter()
+    _scores(vectors.repeat(len(EMBEDDINGS), 1, 1), graph, [FIRST_TUNING_SEED] * len(EMBEDDINGS), objective, device)
+    return trained - began, time.perf_counter() - trained
+
+
+USUAL_TRAININGS, MOST_TRIALS = 20, 30
+"""Unless trials or minutes are given, a search takes about as long as so many trainings, and has so many trials."""
+
+_SEARCH_SHARE = 0.7  # of the time; the rest is kept for the second look at the best, without which nothing is chosen
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is tried, and for how long.
+
+    Attributes:
+        trials: settings to try, of each variant.
+        top: how many of the best are run again.
+        runs: with so many new seeds.
+        search_seconds: no trial begins after this time.
+        seconds: nothing begins after this time.
+        expected: about how long all of it takes.
+    """
+
+    trials: int
+    top: int
+    runs: int
+    search_seconds: float
+    seconds: float
+    expected: float
+
+
+def plan_budget(
+    one: float,
+    look: float,
+    space: Space,
+    trials: int | None,
+    minutes: float | None,
+    variants: int,
+    runs: int,
+    workers: int,
+) -> Budget:
+    """Return the budget of a search where one training takes `one` second, and scoring a look at it `look`."""
+    usual = minutes is None and trials is None
+    limit = USUAL_TRAININGS * one if usual else math.inf if minutes is None else 60 * minutes
+    number, top, again = trials or MOST_TRIALS, 2 if usual else 3, 2 if usual else 4 * runs
+    each = one * space.steps / Settings().training.steps + look * sum(step <= space.steps for step in LOOKS)
+    seconds = variants * (number * runs + top * again) * each / workers
+    # What the usual search found is confirmed in any case.
+    ends = math.inf if usual else limit
+    return Budget(number, top, again, _SEARCH_SHARE * limit, ends, min(seconds, limit))
+
+
 def search(
     graph: Graph,
     folder: Path,
@@ -131,6 +222,7 @@ def search(
     turns: Turns | None = None,
     until: float = math.inf,
     progress: Progress | None = None,
+    board: Board | None = None,
 ) -> None:
     """Run the trials that `folder` lacks, the variants in turn, and append each to `trials-*.jsonl`.
 
@@ -141,7 +233,7 @@ def search(
         (variant, number): space.draw(variant, number, search_seed) for number in range(trials) for variant in variants
     }
     seeds = [FIRST_TUNING_SEED + run for run in range(runs)]
-    _run_jobs(graph, folder, "trials", jobs, seeds, objective, device, turns or Turns(), until, progress)
+    _run_jobs(graph, folder, "trials", jobs, seeds, objective, device, turns or Turns(), until, progress, board)
 
 
 def confirm(
@@ -156,19 +248,24 @@ def confirm(
     turns: Turns | None = None,
     until: float = math.inf,
     progress: Progress | None = None,
+    board: Board | None = None,
 ) -> None:
     """Run each variant's best trials again with new tuning seeds, into `confirmed-*.jsonl`.
 
     The best of many noisy scores is partly luck; the choice is made among these.
     """
-    jobs = {}
-    for variant in variants:
+    ranked = []
+    for place, variant in enumerate(variants):
         lines = [line for line in read_trials(folder, "trials") if line["variant"] == variant and line["outcomes"]]
         lines.sort(key=lambda line: (-max(np.mean(o["scores"]) for o in line["outcomes"]), line["trial"]))
-        for line in lines[:top]:
-            jobs[variant, line["trial"]] = config.from_mapping(Settings, line["settings"], "the search log")
+        ranked += [(rank, place, line) for rank, line in enumerate(lines[:top])]
+    # The best of every variant come first, so that none is left out where time ends.
+    jobs = {
+        (line["variant"], line["trial"]): config.from_mapping(Settings, line["settings"], "the search log")
+        for _, _, line in sorted(ranked, key=lambda each: each[:2])
+    }
     seeds = [FIRST_TUNING_SEED + 100 + run for run in range(runs)]
-    _run_jobs(graph, folder, "confirmed", jobs, seeds, objective, device, turns or Turns(), until, progress)
+    _run_jobs(graph, folder, "confirmed", jobs, seeds, objective, device, turns or Turns(), until, progress, board)
 
 
 def _run_jobs(
@@ -182,6 +279,7 @@ def _run_jobs(
     turns: Turns,
     until: float,
     progress: Progress | None,
+    board: Board | None,
 ) -> None:
     if objective != "links":
         graph = without_test_labels(graph)
@@ -198,33 +296,18 @@ def _run_jobs(
             variant, number = every[turn]
             if (variant, number) in finished:
                 continue
-            began, settings = time.time(), jobs[variant, number]
-            line = {
-                "variant": variant,
-                "trial": number,
-                "graph": graph.name,
-                "objective": objective,
-                "seeds": seeds,
-                "settings": config.to_mapping(settings),
-                "outcomes": _outcomes(graph, settings, seeds, device, objective),
-                "seconds": round(time.time() - began, 2),
-            }
+            line = {"variant": variant, "trial": number}
+            line |= trial_line(graph, jobs[variant, number], seeds, device, objective)
             write_trial(file, line)
+            if board is not None:
+                log_trial(board, f"{stage}/{variant}-{number:04d}", line)
             bar.advance()
 
 
-def redrawn_splits(split: Split, labels: np.ndarray, number: int, seed: int = 0) -> list[Split]:
-    """Return `number` splits of the same training and validation nodes: functions of the seed, equal sizes."""
-    pool = np.concatenate([split.train, split.val])
-    wanted = np.bincount(labels[split.train], minlength=labels[pool].max() + 1)
-    generator = np.random.default_rng(seed)
-    drawn = []
-    for _ in range(number):
-        shuffled = generator.permutation(pool)
-        # The place of a node among those of its class, in shuffled order.
-        order = np.argsort(labels[shuffled], kind="stable")
-        of_class = labels[shuffled][order]
-        rank = np.arange(len(pool)) - np.searchsorted(of_class, of_class)
-        chosen = shuffled[order][rank < wanted[of_class]]
-        drawn.append(Split(train=np.sort(chosen), val=np.setdiff1d(pool, chosen), test=split.test))
-    return drawn
+def log_trial(board: Board, name: str, line: dict[str, Any]) -> None:
+    """Log a trial: at every look, the score of the best way to embed."""
+    best: dict[int, float] = {}
+    for outcome in line["outcomes"]:
+        step = outcome["training.steps"]
+        best[step] = max(best.get(step, -math.inf), float(np.mean(outcome["scores"])))
+    board.log(name, line["settings"], ({"step": step, line["objective"]: score} for step, score in best.items()))

@@ -7,9 +7,10 @@ to nothing.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -22,7 +23,9 @@ PLAIN = ("sampling.collision=false", "sampling.dpp=false", "sampling.weights=fal
 
 LOOKS = (20, 40, 80, 160, 320)
 
-EMBEDDINGS = tuple(product((2, 4, 10), (0.1, 0.3, 1.0)))
+LENGTHS = (None, 0.03, 0.06, 0.1, 0.3, 1.0)
+
+EMBEDDINGS = tuple(product((0, 2, 5), LENGTHS))
 """Pairs (embedding.propagation, embedding.length) that every look tries."""
 
 
@@ -44,37 +47,59 @@ class Space:
 
     def draw(self, variant: str, number: int, search_seed: int) -> Settings:
         """Return the settings of trial `number`: a function of the search's seed, the variant and the number."""
-        key = rng.key(search_seed, f"tune.{variant}", number)
+        key, places = rng.key(search_seed, f"tune.{variant}", number), itertools.count()
+        return self.chosen(variant, lambda _, values: values[(rng.fold(key, next(places)) & 0xFFFFFFFF) % len(values)])
+
+    def chosen(self, variant: str, choose: Callable[[str, Sequence[Any]], Any]) -> Settings:
+        """Return the settings that somebody chooses, told of every key and its values."""
         drawn = list(PLAIN) if variant == "plain" else []
-
-        def one_of(values: Sequence[Any], place: int) -> Any:
-            return values[(rng.fold(key, place) & 0xFFFFFFFF) % len(values)]
-
-        encoder = one_of(tuple(self.encoders), 0)
+        encoder = choose("encoder.kind", tuple(self.encoders))
         drawn.append(f"encoder.kind={encoder!r}")
         keys = self.common | self.encoders[encoder] | (self.sampler if variant == "full" else {})
-        for place, (name, values) in enumerate(keys.items(), start=1):
-            drawn.append(f"{name}={json.dumps(one_of(values, place))}")
+        drawn += [f"{name}={json.dumps(choose(name, values))}" for name, values in keys.items()]
         return config.override(Settings(), [*drawn, f"training.steps={self.steps}", "training.patience=0"])
 
 
+_OF_SMOOTHING = {
+    "features.idf": (0.0, 0.5, 1.0),
+    "encoder.teleports": ([0.05], [0.1], [0.2], [0.3]),
+    "encoder.feature_mask": (0.1, 0.3, 0.5),
+    "training.learning_rate": (0.005, 0.015, 0.03),
+}
+
+_COMMON = {
+    "loss.temperature": (0.2, 0.3, 0.5, 0.7, 1.0),
+    "training.batch_size": (512, 1024),
+    "embedding.teleport": (0.1, 0.2),
+}
+
+_SAMPLER = {
+    "sampling.class_collision.alpha": (0.8, 1.0, 1.5, 2.0, 3.0),
+    "sampling.class_collision.neighbors": (4, 8),
+    "sampling.class_collision.steps": (3, 5, 10),
+    "sampling.class_collision.clusterings": (20, 40),
+    "sampling.weighting.temperature": (0.5, 1.0, 2.0),
+    "sampling.dpp": (False, True),
+}
+
+QUICK = Space(_COMMON, {"smoothing": _OF_SMOOTHING}, _SAMPLER, steps=80)
+"""The usual encoder, trained hardly longer than usual: a search of some minutes."""
+
+NARROW = replace(QUICK, steps=320)
+"""The usual encoder, trained up to six times as long."""
+
 WIDE = Space(
-    common={
-        "views.length": (10, 25, 25, 40),
-        "encoder.feature_mask": (0.0, 0.2, 0.4),
-        "loss.score": ("cosine", "centred", "standardised"),
-        "loss.temperature": (0.1, 0.2, 0.3, 0.5, 0.7, 1.0),
-        "training.learning_rate": (0.0003, 0.0005, 0.001, 0.002),
+    common=_COMMON
+    | {
+        "views.length": (10, 25, 40),
+        "loss.score": ("cosine", "centered", "standardized"),
         "training.weight_decay": (0.0, 0.0, 1e-5, 1e-4),
-        "training.batch_size": (500, 1000),
-        "embedding.teleport": (0.1, 0.2, 0.3),
     },
     encoders={
-        "smoothing": {
-            "features.idf": (0.0, 0.5, 1.0),
-            "encoder.propagation": (4, 10),
-        },
+        "smoothing": _OF_SMOOTHING | {"encoder.propagation": (4, 10)},
         "gcn": {
+            "encoder.feature_mask": (0.0, 0.2, 0.4),
+            "training.learning_rate": (0.0003, 0.0005, 0.001, 0.002),
             "encoder.layers": (1, 2),
             "encoder.readout": ("center", "mean"),
             "encoder.dropout": (0.0, 0.0, 0.4, 0.7),
@@ -82,46 +107,14 @@ WIDE = Space(
             "encoder.teleport": (0.1, 0.2),
         },
     },
-    sampler={
+    sampler=_SAMPLER
+    | {
         "loss.positives": ("pair", "pair", "set"),
-        "sampling.class_collision.alpha": (0.9, 1.2, 1.5, 2.0, 3.0),
-        "sampling.class_collision.neighbors": (2, 4, 8),
         "sampling.class_collision.mixup": (0, 4),
-        "sampling.class_collision.steps": (3, 5, 10),
-        "sampling.class_collision.clusterings": (20, 40),
         "sampling.diversity.kernel": ("gaussian", "gaussian", "linear"),
-        "sampling.weighting.temperature": (0.25, 0.5, 1.0, 2.0),
-        "sampling.dpp": (False, True),
     },
     steps=320,
 )
+"""Graph convolutions as well, and settings that rarely matter."""
 
-NARROW = Space(
-    common={
-        "views.length": (10, 25, 40),
-        "encoder.feature_mask": (0.2, 0.4, 0.6),
-        "loss.score": ("cosine", "standardised"),
-        "loss.temperature": (0.3, 0.5, 0.7, 1.0),
-        "training.learning_rate": (0.0005, 0.001, 0.002),
-        "training.batch_size": (500, 1000),
-        "embedding.teleport": (0.1, 0.2, 0.3),
-    },
-    encoders={
-        "smoothing": {},
-        "gcn": {"encoder.layers": (1, 1, 1, 2), "encoder.readout": ("center", "mean")},
-    },
-    sampler={
-        "loss.positives": ("pair", "set"),
-        "sampling.class_collision.alpha": (0.6, 0.8, 1.0, 1.5, 2.0),
-        "sampling.class_collision.neighbors": (4, 8),
-        "sampling.class_collision.steps": (3, 5),
-        "sampling.class_collision.clusterings": (20, 40),
-        "sampling.diversity.kernel": ("gaussian", "linear"),
-        "sampling.weighting.temperature": (1.0, 2.0),
-        "sampling.dpp": (False, True),
-    },
-    steps=320,
-)
-"""What did well in wide searches on citation graphs: mostly one layer, hidden features, no dropout."""
-
-SPACES = {"wide": WIDE, "narrow": NARROW}
+SPACES = {"quick": QUICK, "narrow": NARROW, "wide": WIDE}

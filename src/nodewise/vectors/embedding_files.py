@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -87,7 +88,7 @@ def read_npy(path: Path) -> tuple[NodeIds, Vectors]:
 
 
 def write_word2vec(path: Path, ids: NodeIds, vectors: Vectors) -> None:
-    """Write text with nine digits a number, which is what a float32 needs to come back the same."""
+    """Write text with nine digits per number, which is what a float32 needs to come back the same."""
     line = "%s" + " %.9g" * vectors.shape[1] + "\n"
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(f"{len(ids)} {vectors.shape[1]}\n")
@@ -101,6 +102,72 @@ def write_word2vec(path: Path, ids: NodeIds, vectors: Vectors) -> None:
                         code="cannot-write",
                     )
                 stream.write(line % (node, *vector))
+
+
+def write_csv(path: Path, ids: NodeIds, vectors: Vectors) -> None:
+    """Write a column `id` and one per dimension, `v0`, `v1` and so on, which Gephi and spreadsheets read."""
+    import pyarrow.csv as pa_csv
+
+    columns = {"id": ids.to_arrow()} | {f"v{i}": vectors[:, i] for i in range(vectors.shape[1])}
+    with atomic_write(path) as temporary:
+        pa_csv.write_csv(pa.table(columns), temporary)
+
+
+def write_neo4j(path: Path, ids: NodeIds, vectors: Vectors) -> None:
+    """Write the columns `id:ID` and `embedding:float[]`, numbers separated by semicolons, as neo4j-admin imports it."""
+    import csv
+
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["id:ID", "embedding:float[]"])
+        for node, vector in zip(ids, vectors, strict=True):
+            rows.writerow([node, ";".join(f"{value:.9g}" for value in vector)])
+
+
+def write_arrow(path: Path, ids: NodeIds, vectors: Vectors) -> None:
+    """Write the columns `id` and `embedding` as an Arrow (Feather) file."""
+    import pyarrow.feather as feather
+
+    rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
+    with atomic_write(path) as temporary:
+        feather.write_feather(pa.table({"id": ids.to_arrow(), "embedding": rows}), str(temporary))
+
+
+def read_arrow(path: Path) -> tuple[NodeIds, Vectors]:
+    """Read what `write_arrow` wrote."""
+    import pyarrow.feather as feather
+
+    try:
+        table = feather.read_table(str(path))
+        flat = table["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        return NodeIds(table["id"], str(path)), flat.reshape(table.num_rows, -1)
+    except (pa.ArrowException, KeyError, AttributeError, ValueError) as error:
+        raise InputError(f"{path}: not vectors in an Arrow file ({first_line(error)}); write it again") from None
+
+
+def write_safetensors(path: Path, ids: NodeIds, vectors: Vectors) -> None:
+    """Write the tensors `embeddings` (N, d) and `ids`: whole numbers, or as text the bytes of a JSON list."""
+    from safetensors.numpy import save_file
+
+    names = ids.to_arrow().to_pylist()
+    kept = np.array(names, np.int64) if ids.kind == "integer" else np.frombuffer(json.dumps(names).encode(), np.uint8)
+    with atomic_write(path) as temporary:
+        save_file({"embeddings": np.ascontiguousarray(vectors, np.float32), "ids": kept.copy()}, str(temporary))
+
+
+def read_safetensors(path: Path) -> tuple[NodeIds, Vectors]:
+    """Read what `write_safetensors` wrote; without ids they are the row numbers."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        tensors = load_file(str(path))
+        vectors, ids = tensors["embeddings"], tensors.get("ids")
+        if ids is None:
+            return NodeIds.range(len(vectors)), vectors
+        return NodeIds(json.loads(ids.tobytes()) if ids.dtype == np.uint8 else ids, str(path)), vectors
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise InputError(f"{path}: holds no tensor 'embeddings' that can be read ({first_line(error)})") from None
 
 
 def read_word2vec(path: Path) -> tuple[NodeIds, Vectors]:
@@ -165,4 +232,19 @@ READERS: dict[str, Reader] = {
     ".tsv.gz": read_text,
     ".vec": read_word2vec,
     ".txt": read_word2vec,
+    ".arrow": read_arrow,
+    ".feather": read_arrow,
+    ".safetensors": read_safetensors,
+}
+
+Writer = Callable[[Path, NodeIds, Vectors], None]
+WRITERS: dict[str, Writer] = {
+    ".parquet": write_parquet,
+    ".csv": write_csv,
+    ".npy": write_npy,
+    ".vec": write_word2vec,
+    ".txt": write_word2vec,
+    ".arrow": write_arrow,
+    ".feather": write_arrow,
+    ".safetensors": write_safetensors,
 }

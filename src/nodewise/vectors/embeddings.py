@@ -41,7 +41,7 @@ class Embeddings:
         except (ValueError, TypeError):
             raise InputError(f"vectors must be a matrix of numbers, not {self.vectors!r:.60}") from None
         if vectors.ndim != 2 or vectors.shape[1] == 0:
-            raise InputError(f"vectors have the shape {vectors.shape}; a matrix with one row a node is needed")
+            raise InputError(f"vectors have the shape {vectors.shape}; a matrix with one row per node is needed")
         if len(vectors) != len(self.ids):
             raise InputError(f"{count(len(vectors), 'vector')} for {count(len(self.ids), 'id')}; give one for each")
         for start in range(0, len(vectors), _ROWS_AT_ONCE):
@@ -84,7 +84,7 @@ class Embeddings:
         return Embeddings(nodes, self.vectors[rows])
 
     def to_pandas(self) -> Any:
-        """Return a data frame, a row for each node, its id as the index."""
+        """Return a data frame, a row per node, its id as the index."""
         import pandas as pd
 
         return pd.DataFrame(self.vectors, index=pd.Index(self.ids.to_arrow().to_pandas(), name="id"))
@@ -119,7 +119,7 @@ class Embeddings:
         """Return the `k` other nodes most similar to `node`, nearest first, each with its similarity."""
         require_type("k", k, Integral, "a whole number")
         if k < 1:
-            raise InputError(f"k is {k}; ask for at least one neighbour")
+            raise InputError(f"k is {k}; ask for at least one neighbor")
         here = self.position(node)
         scores = similarities(self.vectors, self.vectors[here], metric)
         scores[here] = -np.inf
@@ -137,6 +137,20 @@ class Embeddings:
     def to_word2vec(self, path: PathLike) -> None:
         """Write the text format of word2vec: a line "N d", then a line "id v1 ... vd" for each node."""
         embedding_files.write_word2vec(Path(path), self.ids, self.vectors)
+
+    def write(self, path: PathLike) -> None:
+        """Write in the format that the name ends in: .parquet, .csv, .npy, .vec, .txt, .arrow or .safetensors."""
+        writers = embedding_files.WRITERS
+        if (writer := writers.get(Path(path).suffix.lower())) is None:
+            raise InputError(
+                f"{path}: the format is not clear; let the name end in one of {', '.join(writers)}",
+                code="unsupported-format",
+            )
+        writer(Path(path), self.ids, self.vectors)
+
+    def to_csv(self, path: PathLike, neo4j: bool = False) -> None:
+        """Write a column `id` and one per dimension; for neo4j-admin, `id:ID` and `embedding:float[]`."""
+        (embedding_files.write_neo4j if neo4j else embedding_files.write_csv)(Path(path), self.ids, self.vectors)
 
     @classmethod
     def from_parquet(cls, path: PathLike) -> Embeddings:

@@ -1,0 +1,158 @@
+"""Who is like whom: the nodes near to some, among old and new vectors, under conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.folder import RunFolder
+from nodewise.core.messages import excerpt
+from nodewise.graph.ids import NodeIds
+from nodewise.read.columns import simplified
+from nodewise.read.feature_table import KIND_NAMES
+from nodewise.report.attributes import read_attributes
+from nodewise.report.columns import Column
+from nodewise.runs.together import read_vectors
+from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.search import NeighborTable, nearest, similar_pairs
+
+
+def find_neighbors(
+    run: Path,
+    nodes: Sequence[int | str] | NodeIds | None = None,
+    k: int = 10,
+    *,
+    new: Path | Embeddings | None = None,
+    at_least: float | None = None,
+    where: Sequence[str] = (),
+    kind: str | None = None,
+    attributes: Path | None = None,
+    id_column: str | None = None,
+    approximate: bool | None = None,
+) -> NeighborTable:
+    """Return the nodes of a run that are most similar to some nodes, by cosine.
+
+    Args:
+        run: the run, or a file of vectors, whose nodes are looked among.
+        nodes: the nodes asked about, of the run or of `new`; if None, all of `new`, or else of the run.
+        k: how many for each.
+        new: vectors of nodes that came later, such as `transform` wrote.
+        at_least: instead of `k` for each, all pairs of at least this cosine.
+        where: conditions on who may be found, such as "country=DE" or "age>=30"; all must hold.
+        kind: of which type they must be, as the column `type` of the nodes' table says.
+        attributes: the table, keyed by id, that the conditions are about.
+        id_column: its column of ids, where the names do not say.
+        approximate: see `nodewise.vectors.search.nearest`.
+    """
+    known = read_vectors(run)
+    fresh = read_vectors(new) if isinstance(new, Path) else new
+    queries = _asked(known, fresh, nodes, str(run))
+    allowed = _allowed(known.ids, where, attributes, id_column) if where else None
+    if kind is not None:
+        found = _of_kind(known.ids, run, kind, attributes, id_column)
+        allowed = found if allowed is None else allowed & found
+    if at_least is not None:
+        if not -1 <= at_least <= 1:
+            raise InputError(f"a cosine of at least {at_least:g} is asked for; cosines lie between -1 and 1")
+        return similar_pairs(queries, known, at_least, allowed=allowed)
+    return nearest(queries, known, k, allowed=allowed, approximate=approximate)
+
+
+def _asked(
+    known: Embeddings, fresh: Embeddings | None, nodes: Sequence[int | str] | NodeIds | None, run: str
+) -> Embeddings:
+    if nodes is None:
+        return known if fresh is None else fresh
+    wanted = nodes if isinstance(nodes, NodeIds) else NodeIds(list(dict.fromkeys(nodes)))
+    rows = [] if fresh is None else [fresh]
+    found = np.empty((len(wanted), known.num_dimensions), np.float32)
+    missing = np.ones(len(wanted), bool)
+    for vectors in (*rows, known):
+        places = vectors.ids.positions(wanted, "the nodes asked for")
+        here = missing & (places >= 0)
+        if here.any() and vectors.num_dimensions != known.num_dimensions:
+            raise InputError(f"the new vectors have {vectors.num_dimensions} dimensions, those of {run} have others")
+        found[here], missing = vectors.vectors[places[here]], missing & (places < 0)
+    if missing.any():
+        known.position(wanted[int(missing.argmax())])  # says which id is spelled most like it
+    return Embeddings(wanted, found)
+
+
+def _of_kind(ids: NodeIds, run: Path, kind: str, attributes: Path | None, id_column: str | None) -> np.ndarray:
+    """Return which nodes are of a kind, going by the table given now or the one that the run was made from."""
+    if attributes is None and (RunFolder(run).environment).is_file():
+        source = RunFolder(run).read_environment().get("graph", {}).get("source", {})
+        attributes = Path(source["features"]) if isinstance(source.get("features"), str) else None
+        id_column = id_column or source.get("id_column")
+    if attributes is None:
+        raise InputError(f"--kind {kind}: name the table whose column 'type' says so with --attributes FILE")
+    columns = {simplified(column.name): column for column in read_attributes(attributes, ids, id_column)[0]}
+    column = next((columns[name] for name in KIND_NAMES if name in columns), None)
+    if column is None:
+        raise InputError(f"{attributes}: no column 'type' that says which nodes are of a kind", code="missing-column")
+    if kind not in column.names:
+        raise InputError(
+            f"--kind {excerpt(kind)}: {attributes} has no such type{did_you_mean(kind, column.names)}",
+            code="missing-column",
+        )
+    return np.asarray(column.values == column.names.index(kind))
+
+
+def _allowed(ids: NodeIds, where: Sequence[str], attributes: Path | None, id_column: str | None) -> np.ndarray:
+    if attributes is None:
+        raise InputError(f"--where {where[0]}: name the table that it is about with --attributes FILE")
+    columns = {column.name: column for column in read_attributes(attributes, ids, id_column)[0]}
+    kept = np.ones(len(ids), bool)
+    for condition in where:
+        kept &= holds(condition, columns, str(attributes))
+    return kept
+
+
+def _as_numbers(column: Column) -> Column:
+    """Return a column of few different numbers, which a page takes for categories, as the numbers they are."""
+    try:
+        values = np.array([*map(float, column.names), np.nan])
+    except ValueError:
+        return column
+    return replace(column, kind="number", values=values[column.values]) if column.kind == "category" else column
+
+
+def _day(text: str) -> float:
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+_ORDER = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+
+
+def holds(condition: str, columns: dict[str, Column], source: str) -> np.ndarray:
+    """Return for which nodes a condition such as "age>=30" or "country=DE" holds; not where the value is missing."""
+    match = re.fullmatch(r"\s*(.+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*", condition)
+    if match is None:
+        raise InputError(f"--where {excerpt(condition)}: write COLUMN=VALUE, or !=, <, <=, > or >=")
+    name, sign, text = match.groups()
+    if name not in columns:
+        raise InputError(f"{source}: no column {excerpt(name)}{did_you_mean(name, columns)}", code="missing-column")
+    column = _as_numbers(columns[name])
+    if column.kind == "number":
+        try:
+            value = _day(text) if column.dates else float(text)
+        except ValueError:
+            holds_what = "dates, and {} is none such as 2024-12-31" if column.dates else "numbers, and {} is none"
+            raise InputError(f"--where {condition}: {name} holds {holds_what.format(excerpt(text))}") from None
+        known = ~np.isnan(column.values)
+        same = np.isclose(column.values, value, rtol=1e-9, atol=0)
+        right = _ORDER[sign](column.values, value) if sign in _ORDER else same == (sign == "=")
+        return np.asarray(known & right)
+    if sign in _ORDER:
+        raise InputError(f"--where {condition}: {name} can be asked for as a category only, by = or !=")
+    here = column.names.index(text) if text in column.names else None
+    if here is None:
+        raise InputError(f"--where {condition}: {name} is never {excerpt(text)}{did_you_mean(text, column.names)}")
+    return np.asarray((column.values >= 0) & ((column.values == here) == (sign == "=")))
