@@ -37,14 +37,14 @@ def test_parquet_with_types_of_its_own(tmp_path: Path) -> None:
     assert notes == []
 
 
-def test_what_looks_like_a_colour_and_is_none_is_said_once(tmp_path: Path) -> None:
+def test_what_looks_like_a_color_and_is_none_is_said_once(tmp_path: Path) -> None:
     path = tmp_path / "people.tsv"
     names = [f"n{i}" for i in range(40)]
     rows = [f"{name}\t01/02/{1950 + i}\t03.04.{1950 + i}\t{i},5\ttext {i}" for i, name in enumerate(names)]
     path.write_text("\n".join(["id\tborn\tdied\theight\tmotto", *rows]))
     columns, notes = read_attributes(path, NodeIds(names))
     assert [column.kind for column in columns] == ["text", "text", "number", "text"]
-    assert notes == ["'born', 'died': dates that are not ISO are shown, not coloured."]
+    assert notes == ["'born', 'died': dates that are not ISO are shown, not colored."]
 
 
 def test_integer_ids(tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ class Reader:
         box = self.box()
         points = coordinates(make_subject().embeddings.vectors, "pca") / 65535 - 0.5
         scale = 0.92 * min(box["width"], box["height"])
-        centre = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
-        return np.asarray(centre + points * [scale, -scale])
+        center = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+        return np.asarray(center + points * [scale, -scale])
 
     def lasso(self, left: float, top: float, right: float, bottom: float) -> None:
         self.page.click("#mode-lasso")
@@ -101,14 +101,14 @@ def afresh(reader: Reader) -> Iterator[None]:
     assert reader.page.evaluate("window.broken") is None
 
 
-def test_the_map_is_drawn_in_the_colours_of_the_classes(reader: Reader) -> None:
+def test_the_map_is_drawn_in_the_colors_of_the_classes(reader: Reader) -> None:
     picture = reader.picture("#map")
-    drawn = [colour for number, colour in picture.getcolors(1 << 24) or () if number >= 10]
+    drawn = [color for number, color in picture.getcolors(1 << 24) or () if number >= 10]
     for red, green, blue in ((0x4C, 0x78, 0xA8), (0xE4, 0x85, 0x3C), (0x4F, 0x9D, 0x69)):
         assert any(max(abs(r - red), abs(g - green), abs(b - blue)) < 40 for r, g, b in drawn), (red, green, blue)
 
 
-def test_another_colour_changes_map_and_legend(reader: Reader) -> None:
+def test_another_color_changes_map_and_legend(reader: Reader) -> None:
     before = reader.picture("#map")
     reader.page.select_option("#colour", label="degree")
     assert reader.page.locator("#legend .ramp").count() == 1
@@ -117,7 +117,7 @@ def test_another_colour_changes_map_and_legend(reader: Reader) -> None:
     assert reader.page.locator("#legend button").count() == 3
 
 
-def test_every_column_can_be_coloured_by(reader: Reader) -> None:
+def test_every_column_can_be_colored_by(reader: Reader) -> None:
     names = reader.page.locator("#colour option").all_text_contents()
     assert names == ["label", "predicted label", "prediction right?", "cluster", "degree", "age", "<u>city</u>"]
 
@@ -132,7 +132,7 @@ def test_a_category_can_be_brought_forward(reader: Reader) -> None:
     assert button.get_attribute("aria-pressed") == "false"
 
 
-def test_search_finds_a_node_and_shows_both_kinds_of_neighbours(reader: Reader) -> None:
+def test_search_finds_a_node_and_shows_both_kinds_of_neighbors(reader: Reader) -> None:
     reader.search("node_30")
     assert reader.heading() == "node_30"
     near = reader.page.locator("#details .neighbours > div").nth(0).locator("li")
@@ -148,7 +148,7 @@ def test_search_says_when_there_is_nothing(reader: Reader) -> None:
     reader.page.fill("#search", "")
 
 
-def test_a_neighbour_can_be_followed(reader: Reader) -> None:
+def test_a_neighbor_can_be_followed(reader: Reader) -> None:
     reader.search("node_30")
     row = reader.page.locator("#details .neighbours > div").nth(1).locator("button").first
     name = row.locator(".name").text_content()
@@ -351,7 +351,7 @@ def test_curves_classes_settings_and_notes_are_there(reader: Reader) -> None:
     assert page.locator("#title").text_content() == "rings <b>&amp;"
 
 
-def test_a_click_shows_the_neighbours_above_the_fold_however_much_is_known(browser: Any, tmp_path: Path) -> None:
+def test_a_click_shows_the_neighbors_above_the_fold_however_much_is_known(browser: Any, tmp_path: Path) -> None:
     many = tuple(guessed(f"attribute {i}", [f"{i}.5"] * 60) for i in range(9))
     features = tuple(replace(guessed(f"word {i}", [f"{i}.5"] * 60), origin="feature") for i in range(12))
     few = many[:8]
@@ -396,11 +396,11 @@ def test_names_too_long_for_their_place_are_whole_on_hover(browser: Any, tmp_pat
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_bar_has_a_track_to_be_compared_with(browser: Any, reader: Reader, theme: str) -> None:
     other = Reader(browser, Path(reader.address.removeprefix("file://")), color_scheme=theme)
-    colours = [
+    colors = [
         other.page.locator(place).first.evaluate("(element) => getComputedStyle(element).backgroundColor")
         for place in (".plain .bar", ".panel")
     ]
-    track, ground = ([int(value) for value in re.findall(r"\d+", colour)[:3]] for colour in colours)
+    track, ground = ([int(value) for value in re.findall(r"\d+", color)[:3]] for color in colors)
     assert min(abs(a - b) for a, b in zip(track, ground, strict=True)) >= 20
     other.context.close()
 
@@ -555,19 +555,19 @@ def test_wrong_predictions_stand_out_and_lie_on_top(browser: Any, tmp_path: Path
         swatch.evaluate("(element) => getComputedStyle(element).backgroundColor")
         for swatch in rows.locator(".swatch").all()
     ]
-    wrong, right, faint = ([int(value) for value in re.findall(r"\d+", colour)] for colour in swatches)
+    wrong, right, faint = ([int(value) for value in re.findall(r"\d+", color)] for color in swatches)
     ground = [255, 255, 255] if theme == "light" else [0x1A, 0x20, 0x29]
     assert wrong[0] > wrong[2] + 100  # warm
     assert right[2] > right[0]  # calm
-    distances = [np.abs(np.subtract(colour, ground)).sum() for colour in (wrong, right, faint)]
+    distances = [np.abs(np.subtract(color, ground)).sum() for color in (wrong, right, faint)]
     assert distances[0] > 1.2 * distances[1] > 2 * distances[2]
     picture = np.asarray(other.picture("#map"), int)
-    for colour in (wrong, right):
-        assert (np.abs(picture - colour).max(-1) < 30).sum() >= 10, colour
+    for color in (wrong, right):
+        assert (np.abs(picture - color).max(-1) < 30).sum() >= 10, color
     other.context.close()
 
 
-def test_cosines_have_the_decimals_that_tell_neighbours_apart(browser: Any, tmp_path: Path) -> None:
+def test_cosines_have_the_decimals_that_tell_neighbors_apart(browser: Any, tmp_path: Path) -> None:
     subject = make_subject()
     spread = np.random.default_rng(0).normal(size=(60, 8))
     crowded = np.where(np.arange(8) == 0, 200, spread)  # all of them nearly in one direction
@@ -607,7 +607,7 @@ def test_on_a_telephone_the_maps_title_is_one_line(reader: Reader, browser: Any)
     other.context.close()
 
 
-def test_many_categories_share_a_colour_and_dates_are_a_scale(browser: Any, tmp_path: Path) -> None:
+def test_many_categories_share_a_color_and_dates_are_a_scale(browser: Any, tmp_path: Path) -> None:
     town = guessed("town", [f"town {i % 25}" for i in range(60)])
     title = guessed("title", [f"title {i}" for i in range(60)])
     joined = guessed("joined", [f"20{i:02}-05-17" for i in range(60)])
@@ -704,3 +704,14 @@ def test_the_policy_stops_what_is_not_ours(reader: Reader, browser: Any) -> None
     refused = page.evaluate("() => fetch('data:,x').then(() => 'sent', () => 'refused')")
     assert refused == "refused"
     context.close()
+
+
+def test_scores_stand_beside_what_raw_features_reach(reader: Reader) -> None:
+    text = reader.page.locator("#classes .how").first.text_content()
+    assert re.search(
+        r"given their own class \(raw features: [\d.]+ %; the most frequent class for everybody: 33.3 %\)", text
+    )
+    strokes = reader.page.locator("#classes .bar b")
+    assert strokes.count() == 3
+    shown = reader.page.locator("#classes td[title^='raw features']").first.get_attribute("title")
+    assert strokes.first.evaluate("(stroke) => stroke.style.left") == f"{float(shown.split()[2]):g}%"

@@ -7,7 +7,7 @@ from nodewise.core.errors import InputError
 from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Split
 from nodewise.report import classes
-from nodewise.report.classes import confusion, predict
+from nodewise.report.classes import Predictions, class_scores, confusion, predict
 
 
 def groups(nodes: int = 90) -> tuple[np.ndarray, np.ndarray]:
@@ -41,18 +41,18 @@ def test_scores_with_a_split_are_those_of_the_probe_itself() -> None:
 @pytest.mark.parametrize("split", [None, Split(np.arange(30), np.arange(30, 45), np.arange(45, 75))])
 def test_nodes_without_a_label_are_predicted_from_all_labels_and_not_counted(split: Split | None) -> None:
     vectors, truth = groups()
-    unlabelled = np.array([5, 50, 80])
+    unlabeled = np.array([5, 50, 80])
     labels = truth.copy()
-    labels[unlabelled] = -1
+    labels[unlabeled] = -1
     found = predict(vectors, labels, split)
-    np.testing.assert_array_equal(found.predicted[unlabelled], truth[unlabelled])
-    assert not np.isin(unlabelled, np.r_[found.counted, found.fitted]).any()
+    np.testing.assert_array_equal(found.predicted[unlabeled], truth[unlabeled])
+    assert not np.isin(unlabeled, np.r_[found.counted, found.fitted]).any()
     assert "without a label" in found.meaning
-    few = predict(vectors, labels, split, asked=unlabelled[:1])
-    np.testing.assert_array_equal(np.flatnonzero(few.predicted < 0), unlabelled[1:])
+    few = predict(vectors, labels, split, asked=unlabeled[:1])
+    np.testing.assert_array_equal(np.flatnonzero(few.predicted < 0), unlabeled[1:])
 
 
-def test_labels_that_help_to_guess_the_unlabelled_do_not_help_the_counted() -> None:
+def test_labels_that_help_to_guess_the_unlabeled_do_not_help_the_counted() -> None:
     generator = np.random.default_rng(0)
     vectors = generator.normal(size=(300, 40)).astype(np.float32)  # nothing to learn: only a leak could be right
     labels = generator.integers(0, 4, 300)
@@ -67,13 +67,13 @@ def test_labels_that_help_to_guess_the_unlabelled_do_not_help_the_counted() -> N
 def test_a_rare_class_is_kept_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classes, "_MOST_TRAINING", 20)
     labels = np.r_[np.arange(500) % 2, [2, 2, 2, -1, -1]]
-    centres = np.array([[0, 0], [0, 9], [9, 0], [9, 0]])  # the last, of label -1, is that of the rare class
-    vectors = (centres[labels] + np.random.default_rng(0).normal(size=(505, 2)) / 10).astype(np.float32)
+    centers = np.array([[0, 0], [0, 9], [9, 0], [9, 0]])  # the last, of label -1, is that of the rare class
+    vectors = (centers[labels] + np.random.default_rng(0).normal(size=(505, 2)) / 10).astype(np.float32)
     for seed in range(5):
         assert predict(vectors, labels, None, seed=seed).predicted[-2:].tolist() == [2, 2]
 
 
-def test_without_a_split_every_labelled_node_is_predicted_by_a_stranger() -> None:
+def test_without_a_split_every_labeled_node_is_predicted_by_a_stranger() -> None:
     vectors, labels = groups()
     found = predict(vectors, labels, None)
     assert (found.predicted >= 0).all()
@@ -118,3 +118,19 @@ def test_confusion_counts_pairs() -> None:
     for t, g in zip(truth, given, strict=True):
         slow[t, g] += 1
     np.testing.assert_array_equal(confusion(truth, given, 4), slow)
+
+
+def test_scores_have_what_needs_no_vectors_beside_them() -> None:
+    labels = np.array([0, 0, 0, 1, 1, 2])
+    everything = np.arange(6)
+    found, raw = (
+        Predictions(np.array(guess), np.empty(0, np.int64), everything, "", "", "")
+        for guess in ([0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 1])
+    )
+    scores = class_scores(labels, ("a", "b", "c"), found, raw)
+    assert scores["baselines"] == [
+        ("raw features", pytest.approx(4 / 6)),
+        ("the most frequent class for everybody", 0.5),
+    ]
+    assert scores["raw_f1"] == pytest.approx([0.8, 2 / 3, 0])
+    assert class_scores(labels, ("a", "b", "c"), found)["raw_f1"] is None

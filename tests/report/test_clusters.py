@@ -20,8 +20,8 @@ def test_groups_are_found_and_the_largest_comes_first(monkeypatch: pytest.Monkey
 def test_the_number_of_groups_is_found(monkeypatch: pytest.MonkeyPatch, groups: int) -> None:
     monkeypatch.setattr(module, "_SAMPLED", 200)
     generator = np.random.default_rng(groups)
-    centres = 20 * np.eye(groups)
-    vectors = (centres[np.arange(600) % groups] + generator.normal(size=(600, groups))).astype("f4")
+    centers = 20 * np.eye(groups)
+    vectors = (centers[np.arange(600) % groups] + generator.normal(size=(600, groups))).astype("f4")
     assert cluster_number(vectors) == cluster_number(vectors) == groups
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nodewise.report.columns import MOST_COLOURED, categories, distinct_names, guessed, numbers
+from nodewise.report.columns import MOST_COLORED, categories, distinct_names, guessed, numbers
 
 
 def test_numbers_that_are_not_finite_are_unknown() -> None:
@@ -30,17 +30,17 @@ def test_many_whole_numbers_are_numbers() -> None:
 
 def test_words_are_categories_and_those_that_hardly_come_twice_are_text() -> None:
     assert guessed("city", ["b", "a", "b"]).names == ("a", "b")
-    assert guessed("title", [f"t{i}" for i in range(MOST_COLOURED)]).kind == "category"
-    assert guessed("title", [f"t{i}" for i in range(MOST_COLOURED + 1)]).kind == "text"
+    assert guessed("title", [f"t{i}" for i in range(MOST_COLORED)]).kind == "category"
+    assert guessed("title", [f"t{i}" for i in range(MOST_COLORED + 1)]).kind == "text"
     assert guessed("title", [f"t{i // 2}" for i in range(1000)]).kind == "category"
     assert guessed("title", [f"t{i // 2}" for i in range(1000)] + ["one more"]).kind == "text"
 
 
-def test_only_the_most_frequent_of_many_categories_have_their_own_colour() -> None:
-    assert guessed("city", [f"c{i % 20:02}" for i in range(100)]).coloured is None
+def test_only_the_most_frequent_of_many_categories_have_their_own_color() -> None:
+    assert guessed("city", [f"c{i % 20:02}" for i in range(100)]).colored is None
     values = [f"c{i % 30:02}" for i in range(100)] + ["c29", "c29"]
     column = guessed("city", values)
-    assert column.coloured == MOST_COLOURED - 1
+    assert column.colored == MOST_COLORED - 1
     assert column.names[:2] == ("c29", "c00")
     assert [column.names[code] for code in column.values] == values
 
@@ -73,7 +73,7 @@ def test_commas_with_something_else_among_them_are_no_numbers(odd: str) -> None:
 def test_commas_that_may_part_thousands_are_said() -> None:
     column = guessed("salary", ["1,250", "900", "12,000"])
     assert column.kind == "category"
-    assert column.note.startswith("Numbers whose comma may stand before thousands or decimals are coloured as")
+    assert column.note.startswith("Numbers whose comma may stand before thousands or decimals are colored as")
 
 
 def test_dates_whose_order_nobody_can_tell_are_said() -> None:
@@ -81,10 +81,10 @@ def test_dates_whose_order_nobody_can_tell_are_said() -> None:
     few = guessed("born", ["01/02/1970", "02/01/1970"])
     assert (few.kind, few.note) == (
         "category",
-        "Dates that are not ISO are coloured as categories, not in their order.",
+        "Dates that are not ISO are colored as categories, not in their order.",
     )
     many = guessed("born", [f"01/02/{year}" for year in range(1950, 1990)])
-    assert (many.kind, many.note) == ("text", "Dates that are not ISO are shown, not coloured.")
+    assert (many.kind, many.note) == ("text", "Dates that are not ISO are shown, not colored.")
 
 
 @pytest.mark.parametrize("values", [[], [None, None], ["", None]])

@@ -75,7 +75,7 @@ def test_the_only_member_of_a_class_is_neither_right_nor_wrong(subject: Subject)
     np.testing.assert_array_equal(unpacked(found["prediction right?"]["values"]) == 255, labels == 3)
 
 
-def test_the_cosines_of_close_neighbours_keep_six_decimals() -> None:
+def test_the_cosines_of_close_neighbors_keep_six_decimals() -> None:
     generator = np.random.default_rng(0)
     vectors = np.where(np.arange(8) == 0, 300, generator.normal(size=(60, 8))).astype("f4")
     embeddings = replace(make_subject().embeddings, vectors=vectors)
@@ -89,9 +89,9 @@ def test_the_cosines_of_close_neighbours_keep_six_decimals() -> None:
 
 def test_clusters_are_as_many_as_classes_or_as_the_vectors_suggest(subject: Subject) -> None:
     assert columns(contents(subject, "pca"))["cluster"]["note"] == "k-means, k = 3, as many as classes."
-    unlabelled = contents(make_subject(labels=None, class_names=()), "pca")
-    assert columns(unlabelled)["cluster"]["note"] == "k-means, k = 3, chosen by silhouette."
-    assert unlabelled["labelled"] is False
+    unlabeled = contents(make_subject(labels=None, class_names=()), "pca")
+    assert columns(unlabeled)["cluster"]["note"] == "k-means, k = 3, chosen by silhouette."
+    assert unlabeled["labelled"] is False
 
 
 def test_labels_that_cannot_be_predicted_are_still_shown() -> None:
@@ -110,7 +110,7 @@ def test_of_too_many_nodes_a_sample_is_shown_and_said(subject: Subject) -> None:
     assert rows == sorted(set(rows))
     np.testing.assert_array_equal(unpacked(columns(found)["label"]["values"]), subject.labels[rows])
     assert any("a random sample, 25 of 60 nodes" in note for note in found["notes"])
-    # Neighbours in the graph are positions in the sample; their degree is that of the whole graph.
+    # Neighbors in the graph are positions in the sample; their degree is that of the whole graph.
     linked = unpacked(found["adjacent"]["nodes"]).reshape(25, -1)
     graph = subject.graph
     for place, row in enumerate(rows):
@@ -130,7 +130,7 @@ def test_what_is_left_out_for_size_is_said(monkeypatch: pytest.MonkeyPatch) -> N
     assert any("end after 5" in note for note in found["notes"])
 
 
-def test_without_a_graph_there_are_no_graph_neighbours() -> None:
+def test_without_a_graph_there_are_no_graph_neighbors() -> None:
     found = contents(make_subject(graph=None), "pca")
     assert found["adjacent"] is found["degrees"] is None
     assert "degree" not in columns(found)

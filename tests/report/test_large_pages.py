@@ -67,8 +67,8 @@ def test_a_large_page_is_drawn_searched_and_lassoed(browser: Any, tmp_path: Path
     _, making = timed(lambda: write_page(contents(made_up(nodes), "pca"), path))
     reader, loading = timed(lambda: Reader(browser, path, patience=PATIENCE))
     picture, drawing = timed(lambda: reader.picture("#map"))
-    coloured = (np.ptp(np.asarray(picture, int), axis=-1) > 40).mean()
-    assert coloured > 0.02
+    colored = (np.ptp(np.asarray(picture, int), axis=-1) > 40).mean()
+    assert colored > 0.02
 
     def search() -> None:
         reader.search(f"node_{nodes - 1}")

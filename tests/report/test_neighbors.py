@@ -5,9 +5,10 @@ import pytest
 
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
-from nodewise.report import neighbors as neighbours
-from nodewise.report.neighbors import adjacent, nearest, unit_rows
+from nodewise.report import neighbors as neighbors
+from nodewise.report.neighbors import adjacent, nearest
 from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.search import unit_rows
 
 
 def vectors(rows: int, seed: int = 0) -> np.ndarray:
@@ -16,7 +17,7 @@ def vectors(rows: int, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("entries", [1 << 24, 64])
 def test_nearest_agrees_with_the_embeddings_own_search(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
-    monkeypatch.setattr(neighbours, "_ENTRIES_AT_ONCE", entries)
+    monkeypatch.setattr(neighbors, "_ENTRIES_AT_ONCE", entries)
     rows = vectors(30)
     found = nearest(unit_rows(rows), 4)
     slow = Embeddings(NodeIds.range(30), rows)
@@ -42,8 +43,8 @@ def test_a_zero_vector_has_cosine_zero_with_all() -> None:
 
 def test_searching_groups_finds_nearly_all() -> None:
     generator = np.random.default_rng(1)
-    centres = generator.normal(size=(40, 16)) * 3
-    rows = (centres[generator.integers(0, 40, 6000)] + generator.normal(size=(6000, 16))).astype("f4")
+    centers = generator.normal(size=(40, 16)) * 3
+    rows = (centers[generator.integers(0, 40, 6000)] + generator.normal(size=(6000, 16))).astype("f4")
     unit = unit_rows(rows)
     exact, close = nearest(unit, 10), nearest(unit, 10, most_exact=100)
     shared = [len(np.intersect1d(a, b)) for a, b in zip(exact.nodes, close.nodes, strict=True)]
@@ -51,7 +52,7 @@ def test_searching_groups_finds_nearly_all() -> None:
     assert (close.nodes != np.arange(6000)[:, None]).all()
 
 
-def test_neighbours_in_the_graph_are_ordered_by_cosine() -> None:
+def test_neighbors_in_the_graph_are_ordered_by_cosine() -> None:
     generator = np.random.default_rng(2)
     graph = Graph.from_edges(generator.integers(0, 20, 60), generator.integers(0, 20, 60), num_nodes=22)
     unit = unit_rows(vectors(22))

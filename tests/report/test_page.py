@@ -70,7 +70,7 @@ def test_our_scripts_build_no_markup_and_evaluate_no_text() -> None:
     import nodewise.report
 
     scripts = sorted((Path(nodewise.report.__file__).parent / "assets" / "scripts").glob("*.js"))
-    assert len(scripts) == 16
+    assert len(scripts) == 19
     for script in scripts:
         code = script.read_text(encoding="utf-8")
         assert not re.search(

@@ -67,7 +67,7 @@ def feature_columns(graph: Graph, names: tuple[str, ...] = ()) -> tuple[Column, 
 
 
 def _doubts(columns: list[Column]) -> list[str]:
-    """Return why columns cannot colour the map that look as if they could; the others say so in the legend."""
+    """Return why columns cannot color the map that look as if they could; the others say so in the legend."""
     silent = [column for column in columns if column.kind == "text" and column.note]
     return [
         f"{listing([repr(column.name) for column in silent if column.note == note])}: {note[0].lower()}{note[1:]}"

@@ -10,14 +10,14 @@ import numpy as np
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count
-from nodewise.evaluation.logistic import classify_unlabelled
+from nodewise.evaluation.logistic import classify_unlabeled
 from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Split
 
 _FOLDS = 5
 _MOST_TRAINING = 20_000
 _MOST_ITERATIONS = 200
-_FEWEST_LABELLED = 10
+_FEWEST_LABELED = 10
 _MOST_CLASSES_IN_MATRIX = 60
 
 
@@ -26,10 +26,10 @@ class Predictions:
     """What linear classifiers make of the nodes.
 
     Attributes:
-        predicted: int64 (N,), the class given to each node; -1 for an unlabelled one that was not asked about.
-        fitted: positions of the nodes whose own label the probe learnt from; its guess of them proves nothing.
+        predicted: int64 (N,), the class given to each node; -1 for an unlabeled one that was not asked about.
+        fitted: positions of the nodes whose own label the probe learned from; its guess of them proves nothing.
         counted: positions of the nodes that the confusion matrix counts, none of them fitted.
-        how: in words, who learnt from whom and what is counted.
+        how: in words, who learned from whom and what is counted.
         protocol: the settings of the probe.
         meaning: in words, where the predictions of the different nodes come from.
     """
@@ -53,15 +53,15 @@ def predict(
 ) -> Predictions:
     """Predict the class of every node, and count those predictions that say how good they are.
 
-    With a split, one probe learns from its training nodes and predicts all labelled ones; only its test nodes are
-    counted. Without one, the labelled nodes are dealt into five parts; each part is predicted by a probe that learnt
-    from three others. Nodes without a label are predicted by a classifier that learnt from all labels.
+    With a split, one probe learns from its training nodes and predicts all labeled ones; only its test nodes are
+    counted. Without one, the labeled nodes are dealt into five parts; each part is predicted by a probe that learned
+    from three others. Nodes without a label are predicted by a classifier that learned from all labels.
 
     Args:
         vectors: float32 (N, d).
         labels: int64 (N,), -1 where unknown.
         split: that came with the labels.
-        asked: positions of the unlabelled nodes to predict; all if not given.
+        asked: positions of the unlabeled nodes to predict; all if not given.
         dataset: the graph's name, which the probe's settings may depend on.
         seed: of probe and parts.
 
@@ -70,8 +70,8 @@ def predict(
     """
     labels = np.where(np.isin(labels, _lonely(labels)), -1, labels)
     known = np.flatnonzero(labels >= 0)
-    if len(known) < _FEWEST_LABELLED or len(np.unique(labels[known])) < 2:
-        raise InputError(f"two classes and {_FEWEST_LABELLED} labelled nodes are needed")
+    if len(known) < _FEWEST_LABELED or len(np.unique(labels[known])) < 2:
+        raise InputError(f"two classes and {_FEWEST_LABELED} labeled nodes are needed")
     predicted = np.full(len(labels), -1, np.int64)
     strangers = np.flatnonzero(labels < 0)
     if asked is not None:
@@ -81,13 +81,13 @@ def predict(
     by_all = " Nodes without a label: by a classifier fitted on all labels." if len(strangers) else ""
     parts = _usable(split, labels)
     if parts is not None:
-        # Parts of a split may not overlap, so the probe is asked about copies of the nodes it learnt from.
+        # Parts of a split may not overlap, so the probe is asked about copies of the nodes it learned from.
         rows = np.concatenate([parts.train, parts.val, known])
         places = np.split(np.arange(len(rows)), np.cumsum([len(parts.train), len(parts.val)]))
         result = linear_probe(vectors[rows], labels[rows], Split(*places), dataset=dataset, seed=seed)
         predicted[known] = result.predictions[0][0, 0]
         how = (
-            f"A linear probe learnt from the {count(len(parts.train), 'training node')} of the split. Counted are its "
+            f"A linear probe learned from the {count(len(parts.train), 'training node')} of the split. Counted are its "
             f"predictions for the {count(len(parts.test), 'test node')}, which it has not seen."
         )
         meaning = f"By a probe fitted on the {count(len(parts.train), 'training node')} of the split.{by_all}"
@@ -97,8 +97,8 @@ def predict(
     for fold, classes in zip(folds, result.predictions, strict=True):
         predicted[fold.test] = classes[0, 0]
     how = (
-        f"No split came with the labels, so the {count(len(known), 'labelled node')} were dealt into {_FOLDS} parts. "
-        "Counted are the predictions for every part, made by a linear probe that learnt from three other parts "
+        f"No split came with the labels, so the {count(len(known), 'labeled node')} were dealt into {_FOLDS} parts. "
+        "Counted are the predictions for every part, made by a linear probe that learned from three other parts "
         "and has not seen it."
     )
     meaning = f"By probes fitted on other nodes, never on the node itself.{by_all}"
@@ -110,30 +110,49 @@ def confusion(labels: np.ndarray, predicted: np.ndarray, classes: int) -> np.nda
     return np.bincount(labels * classes + predicted, minlength=classes * classes).reshape(classes, classes)
 
 
-def class_scores(labels: np.ndarray, class_names: Sequence[object], found: Predictions) -> dict[str, Any]:
-    """Return the confusion matrix of the counted nodes and the scores that follow from it, by class."""
+def class_scores(
+    labels: np.ndarray, class_names: Sequence[object], found: Predictions, raw: Predictions | None = None
+) -> dict[str, Any]:
+    """Return the confusion matrix of the counted nodes and the scores that follow from it, by class.
+
+    Beside them, what needs no vectors: the most frequent class for everybody and, if given, the same classifier on the
+    raw features.
+    """
     matrix = confusion(labels[found.counted], found.predicted[found.counted], len(class_names))
     used = np.flatnonzero(matrix.sum(0) + matrix.sum(1))
     matrix = matrix[np.ix_(used, used)]
-    truths, guesses, right = matrix.sum(1), matrix.sum(0), np.diag(matrix)
-    recall, precision = (
-        np.divide(right, total, where=total > 0, out=np.zeros(len(used))) for total in (truths, guesses)
-    )
-    both = precision + recall
-    f1 = np.divide(2 * precision * recall, both, where=both > 0, out=np.zeros(len(used)))
+    truths = matrix.sum(1)
+    precision, recall, f1 = _scores(matrix)
+    baselines, raw_f1 = [("the most frequent class for everybody", float(truths.max() / truths.sum()))], None
+    if raw is not None:
+        other = confusion(labels[raw.counted], raw.predicted[raw.counted], len(class_names))
+        baselines.insert(0, ("raw features", float(np.diag(other).sum() / other.sum())))
+        raw_f1 = _scores(other)[2][used]
     return {
         "how": found.how,
         "protocol": found.protocol,
         "names": [str(class_names[int(i)]) for i in used],
-        "accuracy": float(right.sum() / matrix.sum()),
+        "accuracy": float(np.diag(matrix).sum() / matrix.sum()),
+        "baselines": baselines,
         "macro_f1": float(f1.mean()),
         "counted": count(int(matrix.sum()), "node"),
         "matrix": matrix if len(used) <= _MOST_CLASSES_IN_MATRIX else None,
         "recall": recall,
         "precision": precision,
         "f1": f1,
+        "raw_f1": raw_f1,
         "support": truths,
     }
+
+
+def _scores(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return precision, recall and F1 of every class; 0 where there is nothing to divide by."""
+    truths, guesses, right = matrix.sum(1), matrix.sum(0), np.diag(matrix)
+    recall, precision = (
+        np.divide(right, total, where=total > 0, out=np.zeros(len(matrix))) for total in (truths, guesses)
+    )
+    both = precision + recall
+    return precision, recall, np.divide(2 * precision * recall, both, where=both > 0, out=np.zeros(len(matrix)))
 
 
 def _by_all_labels(
@@ -145,7 +164,7 @@ def _by_all_labels(
         rare = np.unique(labels[order], return_index=True)[1]  # one of each class, however few it has
         known = np.union1d(order[:_MOST_TRAINING], order[rare])
     rows = np.concatenate([known, wanted])
-    return classify_unlabelled(vectors[rows], labels[rows], _MOST_ITERATIONS)[1]
+    return classify_unlabeled(vectors[rows], labels[rows], _MOST_ITERATIONS)[1]
 
 
 def _lonely(labels: np.ndarray) -> np.ndarray:
@@ -154,7 +173,7 @@ def _lonely(labels: np.ndarray) -> np.ndarray:
 
 
 def _usable(split: Split | None, labels: np.ndarray) -> Split | None:
-    """Return the labelled nodes of a split, if every part has some and the training nodes two classes."""
+    """Return the labeled nodes of a split, if every part has some and the training nodes two classes."""
     if split is None:
         return None
     parts = [part[labels[part] >= 0] for part in (split.train, split.val, split.test)]

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-MOST_COLOURED = 20
-"""Of more different values than this the most frequent have a colour of their own; the others share one."""
+MOST_COLORED = 20
+"""Of more different values than this the most frequent have a color of their own; the others share one."""
 
 UNKNOWN = -1
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
@@ -25,14 +25,14 @@ class Column:
 
     Attributes:
         name: as the reader of the page knows it.
-        kind: numbers and categories can colour the map; a text is shown where the node is.
+        kind: numbers and categories can color the map; a text is shown where the node is.
         values: floats (N,) with NaN where unknown, or int64 codes (N,) into `names`, -1 where unknown.
         names: of the categories, or the distinct texts.
-        logarithmic: numbers whose colour follows their logarithm, such as degrees.
+        logarithmic: numbers whose color follows their logarithm, such as degrees.
         dates: numbers that are seconds since 1970, shown as dates.
-        coloured: how many of the categories, from the first on, have a colour of their own; None for all.
-        tones: names the page's style sheet has for the colours of the categories, where a colour should mean
-            something; the first category is drawn over the others. Empty for colours that only differ.
+        colored: how many of the categories, from the first on, have a color of their own; None for all.
+        tones: names the page's style sheet has for the colors of the categories, where a color should mean
+            something; the first category is drawn over the others. Empty for colors that only differ.
         unknown: what to call a missing value.
         note: what the reader should know of the values, in a sentence.
         origin: given beside the graph, read by training, or found in making the page.
@@ -44,7 +44,7 @@ class Column:
     names: tuple[str, ...] = ()
     logarithmic: bool = False
     dates: bool = False
-    coloured: int | None = None
+    colored: int | None = None
     tones: tuple[str, ...] = ()
     unknown: str = "unknown"
     note: str = ""
@@ -86,16 +86,16 @@ def guessed(name: str, values: Sequence[object]) -> Column:
         return numbers(name, _with_gaps(parsed, values))
     if (moments := seconds_of_dates(texts)) is not None:
         return Column(name, "number", _with_gaps(moments, values), dates=True)
-    many = len(distinct) > MOST_COLOURED
+    many = len(distinct) > MOST_COLORED
     often = Counter(known) if many else Counter()
     size = dict(zip(known, parsed or (), strict=False))
     order = sorted(distinct, key=lambda value: (-often[value], size.get(value, 0), str(value)))
     place = {value: number for number, value in enumerate(order)}
     codes = np.array([UNKNOWN if value in (None, "") else place[value] for value in values], np.int64)
-    # Values that hardly ever come twice are names, not groups: there is nothing to colour by.
+    # Values that hardly ever come twice are names, not groups: there is nothing to color by.
     kind: Literal["category", "text"] = "text" if many and 2 * len(order) > len(known) else "category"
-    coloured = MOST_COLOURED - 1 if many else None
-    return Column(name, kind, codes, tuple(map(str, order)), coloured=coloured, note=_doubt(texts, kind))
+    colored = MOST_COLORED - 1 if many else None
+    return Column(name, kind, codes, tuple(map(str, order)), colored=colored, note=_doubt(texts, kind))
 
 
 def distinct_names(columns: Sequence[Column]) -> tuple[Column, ...]:
@@ -141,7 +141,7 @@ def _doubt(texts: Sequence[str], kind: Literal["category", "text"]) -> str:
         what = "Numbers whose comma may stand before thousands or decimals"
     else:
         return ""
-    fate = "shown, not coloured" if kind == "text" else "coloured as categories, not in their order"
+    fate = "shown, not colored" if kind == "text" else "colored as categories, not in their order"
     return f"{what} are {fate}."
 
 

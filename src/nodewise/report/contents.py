@@ -1,4 +1,4 @@
-"""From a run to what the page holds: a map, columns, neighbours, curves, scores and settings, all of it JSON."""
+"""From a run to what the page holds: a map, columns, neighbors, curves, scores and settings, all of it JSON."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from nodewise.core.progress import Progress, SilentProgress
 from nodewise.graph.graph import Graph
 from nodewise.report.classes import Predictions, class_scores, predict
 from nodewise.report.columns import Column, categories, distinct_names, numbers
-from nodewise.report.coordinates import NAMES, Projection, chosen_projection, collapse_warnings, coordinates, scaled
-from nodewise.report.neighbors import MOST_EXACT, Neighbours, adjacent, cluster_number, clusters, nearest, unit_rows
+from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
+from nodewise.report.neighbors import MOST_EXACT, Neighbors, adjacent, cluster_number, clusters, nearest
 from nodewise.report.page import packed_array, packed_codes, packed_texts
 from nodewise.report.subject import Subject, drawn, folders_of, without_folders
+from nodewise.vectors.collapse import collapse_warnings, scaled
+from nodewise.vectors.search import unit_rows
 
 MOST_SHOWN = 100_000
 """Of more nodes than this, a page shows a sample."""
 
-_NEIGHBOURS = 10
-_NEIGHBOURS_OF_MANY = 5
+_NEIGHBORS = 10
+_NEIGHBORS_OF_MANY = 5
 _MANY = 50_000
 _MOST_CLUSTERS = 40
 _MOST_TEXT = 20_000_000
+_MOST_FEATURES, _MOST_FEATURES_IN_FOLDS = 30_000_000, 2_000_000  # numbers that a baseline is fitted on
 
 
 def contents(
@@ -64,11 +67,11 @@ def contents(
                 "The map is a PCA, since t-SNE of so many nodes takes very long; --projection tsne waits for it."
             )
         bar.advance()
-        lists = _neighbours(subject, seed, notes)
+        lists = _neighbors(subject, seed, notes)
         bar.advance()
     scores = None
     if guess is not None and subject.labels is not None:
-        scores = class_scores(subject.labels, subject.class_names, guess)
+        scores = class_scores(subject.labels, subject.class_names, guess, _by_features(subject, seed))
     return {
         "name": subject.name,
         "facts": _facts(subject),
@@ -97,7 +100,7 @@ def sample_note(shown: int, total: int) -> str:
     """Return the sentence that says a page is of a sample."""
     return (
         f"The page shows a random sample, {shown:,} of {total:,} nodes; "
-        "clusters, scores and neighbours were computed among them."
+        "clusters, scores and neighbors were computed among them."
     )
 
 
@@ -126,6 +129,22 @@ def _predictions(subject: Subject, seed: int, notes: list[str]) -> Predictions |
         notes.append(f"Labels are shown but not predicted: {error}.")
         return None
     return found
+
+
+def _by_features(subject: Subject, seed: int) -> Predictions | None:
+    """Return what the same classifier makes of the raw features, where that takes no longer than the rest."""
+    graph = subject.graph
+    if graph is None or graph.structural or subject.labels is None:
+        return None
+    fits = _MOST_FEATURES if subject.split is not None else _MOST_FEATURES_IN_FOLDS
+    if len(subject.embeddings) * graph.num_features > fits:
+        return None
+    rows = graph.features if subject.sample is None else graph.features[subject.sample]
+    dense = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float32)
+    try:
+        return predict(dense, subject.labels, subject.split, asked=np.empty(0), dataset=subject.name.lower(), seed=seed)
+    except InputError:
+        return None
 
 
 def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Column, ...]:
@@ -183,27 +202,25 @@ def _packed_columns(columns: Sequence[Column], notes: list[str]) -> list[dict[st
             continue
         codes = packed_codes(column.values, len(column.names))
         names = packed_texts(column.names)
-        packed.append(entry | {"names": names, "coloured": column.coloured, "values": codes})
+        packed.append(entry | {"names": names, "coloured": column.colored, "values": codes})
     return packed
 
 
-def _neighbours(subject: Subject, seed: int, notes: list[str]) -> dict[str, Any]:
+def _neighbors(subject: Subject, seed: int, notes: list[str]) -> dict[str, Any]:
     number = len(subject.embeddings)
-    k = _NEIGHBOURS if number <= _MANY else _NEIGHBOURS_OF_MANY
-    if k < _NEIGHBOURS:
-        notes.append(f"Lists of neighbours end after {k}, to keep the page small.")
+    k = _NEIGHBORS if number <= _MANY else _NEIGHBORS_OF_MANY
+    if k < _NEIGHBORS:
+        notes.append(f"Lists of neighbors end after {k}, to keep the page small.")
     if number > MOST_EXACT:
-        notes.append(
-            "Neighbours in the embedding are approximate: they were looked for in nearby groups of nodes only."
-        )
+        notes.append("Neighbors in the embedding are approximate: they were looked for in nearby groups of nodes only.")
     unit = unit_rows(subject.embeddings.vectors)
-    lists = {"neighbours": _packed_neighbours(nearest(unit, k, seed=seed)), "adjacent": None, "degrees": None}
+    lists = {"neighbours": _packed_neighbors(nearest(unit, k, seed=seed)), "adjacent": None, "degrees": None}
     if subject.graph is not None:
         lists["degrees"] = packed_array(_degrees(subject.graph, subject).astype(np.uint32))
         part = subject.graph.adjacency()
         if subject.sample is not None:
             part = part[subject.sample][:, subject.sample]
-        lists["adjacent"] = _packed_neighbours(adjacent(unit, part.indptr, part.indices, k))
+        lists["adjacent"] = _packed_neighbors(adjacent(unit, part.indptr, part.indices, k))
     return lists
 
 
@@ -212,7 +229,7 @@ def _degrees(graph: Graph, subject: Subject) -> np.ndarray:
     return graph.degrees if subject.sample is None else graph.degrees[subject.sample]
 
 
-def _packed_neighbours(found: Neighbours) -> dict[str, Any]:
+def _packed_neighbors(found: Neighbors) -> dict[str, Any]:
     # Cosines near one may differ in the sixth decimal only; in two bytes, angles tell them apart and cosines do not.
     angles = np.arccos(np.clip(found.cosines.astype(np.float64), -1, 1))
     return {

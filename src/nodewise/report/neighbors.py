@@ -1,4 +1,4 @@
-"""The neighbours a click shows: in the embedding and in the graph, computed for every node beforehand."""
+"""The neighbors a click shows: in the embedding and in the graph, computed for every node beforehand."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_EXACT = 30_000
-"""Beyond this many nodes, neighbours in the embedding are looked for in nearby groups only."""
+"""Beyond this many nodes, neighbors in the embedding are looked for in nearby groups only."""
 
 _ENTRIES_AT_ONCE = 1 << 24
 _GROUP_SIZE = 500
 _GROUPS_SEARCHED = 8
 
 
-class Neighbours(NamedTuple):
-    """Up to k neighbours of each node, the most similar first.
+class Neighbors(NamedTuple):
+    """Up to k neighbors of each node, the most similar first.
 
     Attributes:
         nodes: int32 (N, k), -1 where there are fewer.
@@ -27,20 +27,14 @@ class Neighbours(NamedTuple):
     cosines: np.ndarray
 
 
-def unit_rows(vectors: np.ndarray) -> np.ndarray:
-    """Return the rows scaled to length 1; zero rows stay zero."""
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
-
-
-def nearest(unit: np.ndarray, k: int, *, seed: int = 0, most_exact: int = MOST_EXACT) -> Neighbours:
+def nearest(unit: np.ndarray, k: int, *, seed: int = 0, most_exact: int = MOST_EXACT) -> Neighbors:
     """Return the k rows with the highest cosine for every row of unit length.
 
     Up to `most_exact` rows every pair is compared. Beyond, k-means makes groups of a few hundred rows, and a row
-    is compared with those of its own and the nearest other groups: most of its neighbours are there.
+    is compared with those of its own and the nearest other groups: most of its neighbors are there.
     """
     rows = len(unit)
-    found = Neighbours(np.full((rows, k), -1, np.int32), np.zeros((rows, k), np.float32))
+    found = Neighbors(np.full((rows, k), -1, np.int32), np.zeros((rows, k), np.float32))
     everything = np.arange(rows)
     if rows <= most_exact:
         _search(unit, everything, everything, found)
@@ -50,17 +44,17 @@ def nearest(unit: np.ndarray, k: int, *, seed: int = 0, most_exact: int = MOST_E
     groups = max(2, rows // _GROUP_SIZE)
     means = MiniBatchKMeans(groups, batch_size=4096, n_init=1, max_iter=20, random_state=seed).fit(unit)
     members = [everything[means.labels_ == group] for group in range(groups)]
-    centres = means.cluster_centers_
-    distances = (centres**2).sum(-1) - 2 * centres @ centres.T  # up to a constant in each row
+    centers = means.cluster_centers_
+    distances = (centers**2).sum(-1) - 2 * centers @ centers.T  # up to a constant in each row
     for group, near in enumerate(np.argsort(distances, axis=1, kind="stable")[:, :_GROUPS_SEARCHED]):
         _search(unit, members[group], np.concatenate([members[other] for other in near]), found)
     return found
 
 
-def adjacent(unit: np.ndarray, indptr: np.ndarray, indices: np.ndarray, k: int) -> Neighbours:
-    """Return up to k neighbours in the graph of every row, the most similar first."""
+def adjacent(unit: np.ndarray, indptr: np.ndarray, indices: np.ndarray, k: int) -> Neighbors:
+    """Return up to k neighbors in the graph of every row, the most similar first."""
     rows = len(unit)
-    found = Neighbours(np.full((rows, k), -1, np.int32), np.zeros((rows, k), np.float32))
+    found = Neighbors(np.full((rows, k), -1, np.int32), np.zeros((rows, k), np.float32))
     source = np.repeat(np.arange(rows), np.diff(indptr))
     cosines = np.empty(len(indices), np.float32)
     step = max(1, _ENTRIES_AT_ONCE // unit.shape[1])
@@ -75,8 +69,8 @@ def adjacent(unit: np.ndarray, indptr: np.ndarray, indices: np.ndarray, k: int) 
     return found
 
 
-def _search(unit: np.ndarray, queries: np.ndarray, candidates: np.ndarray, found: Neighbours) -> None:
-    """Fill in the neighbours of some rows among some rows, the queries themselves left out."""
+def _search(unit: np.ndarray, queries: np.ndarray, candidates: np.ndarray, found: Neighbors) -> None:
+    """Fill in the neighbors of some rows among some rows, the queries themselves left out."""
     k = min(found.nodes.shape[1], len(candidates) - 1)
     if k < 1:
         return

@@ -13,37 +13,30 @@ import zlib
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from nodewise.core.files import atomic_write, to_json
 
 _ASSETS = files("nodewise.report") / "assets"
-# One script in the order of use; each file may use what the files before it define.
-_SCRIPTS = (
-    "dom.js",
-    "data.js",
-    "colours.js",
-    "points.js",
-    "overlay.js",
-    "grid.js",
-    "map.js",
-    "selection.js",
-    "download.js",
-    "legend.js",
-    "details.js",
-    "search.js",
-    "group.js",
-    "curves.js",
-    "tables.js",
-    "main.js",
-)
+# Of each page its styles and its one script, in the order of use: a file may use what the files before it define.
+_STYLES = {"report": ("page.css",), "compare": ("page.css", "compare.css")}
+_SCRIPTS = {
+    "report": (
+        *("dom.js", "data.js", "colours.js", "points.js", "overlay.js", "grid.js", "map.js", "selection.js"),
+        *("download.js", "legend.js", "details.js", "search.js", "group.js", "axes.js", "curves.js", "tables.js"),
+        *("theme.js", "main.js"),
+    ),
+    "compare": ("dom.js", "colours.js", "axes.js", "theme.js", "compare.js"),
+}
+
+Kind = Literal["report", "compare"]
 
 
-def page(contents: dict[str, Any]) -> str:
-    """Return the whole page as text."""
-    style, script = _asset("page.css"), _program()
+def page(contents: dict[str, Any], kind: Kind = "report") -> str:
+    """Return the whole page as text: that of a run, or of a comparison."""
+    style, script = "".join(map(_asset, _STYLES[kind])), _program(_SCRIPTS[kind])
     policy = "; ".join(
         (
             "default-src 'none'",
@@ -55,23 +48,25 @@ def page(contents: dict[str, Any]) -> str:
     )
     parts = {
         "policy": policy,
+        "kind": kind,
         "style": style,
+        "body": _asset(f"{kind}.html"),
         "data": json_for_script(contents),
         "script": script,
     }
     # Split, not replaced one after another: the data may hold what looks like a place to fill in.
-    first, *rest = _asset("page.html").split("{{")
+    first, *rest = _asset("frame.html").split("{{")
     return first + "".join(parts[name] + text for name, text in (piece.split("}}", 1) for piece in rest))
 
 
-def write_page(contents: dict[str, Any], path: Path) -> None:
+def write_page(contents: dict[str, Any], path: Path, kind: Kind = "report") -> None:
     """Write the page to a file."""
     with atomic_write(path) as temporary:
-        temporary.write_text(page(contents), encoding="utf-8", newline="\n")
+        temporary.write_text(page(contents, kind), encoding="utf-8", newline="\n")
 
 
-def _program() -> str:
-    return "(() => {\n" + '"use strict";\n' + "\n".join(_asset(f"scripts/{name}") for name in _SCRIPTS) + "})();\n"
+def _program(names: Sequence[str]) -> str:
+    return "(() => {\n" + '"use strict";\n' + "\n".join(_asset(f"scripts/{name}") for name in names) + "})();\n"
 
 
 def _asset(name: str) -> str:

@@ -61,7 +61,7 @@ class Subject:
 
 
 def drawn(total: int, labels: np.ndarray | None, number: int, seed: int) -> np.ndarray:
-    """Return the positions of a random sample; up to half of it are labelled nodes, however rare these are."""
+    """Return the positions of a random sample; up to half of it are labeled nodes, however rare these are."""
     order = np.random.default_rng(seed).permutation(total)
     if labels is not None:
         known = order[labels[order] >= 0][: number // 2]

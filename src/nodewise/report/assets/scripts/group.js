@@ -87,8 +87,10 @@ function copyTheOldWay(text) {
 }
 
 /** A small bar for a share between 0 and 1. */
-function bar(share) {
+function bar(share, baseline) {
   const filled = make("i");
   filled.style.width = `${100 * share}%`;
-  return make("span", { class: "bar", "aria-hidden": "true" }, filled);
+  const stroke = baseline === undefined ? null : make("b");
+  if (stroke !== null) stroke.style.left = `${100 * baseline}%`;
+  return make("span", { class: "bar", "aria-hidden": "true" }, filled, stroke);
 }

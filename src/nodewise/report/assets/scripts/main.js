@@ -1,26 +1,5 @@
 // Start: read the data, show it, and connect the parts.
 
-/** The theme the reader chose before, else the system's; pages from disk may have no storage. */
-function initialTheme() {
-  try {
-    const chosen = localStorage.getItem("nodewise-theme");
-    if (chosen === "light" || chosen === "dark") return chosen;
-  } catch {
-    // no storage: the system decides
-  }
-  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-}
-
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  byId("theme").textContent = theme === "dark" ? "Light theme" : "Dark theme";
-  try {
-    localStorage.setItem("nodewise-theme", theme);
-  } catch {
-    // remembered for this visit only
-  }
-}
-
 function showHeader(page) {
   document.title = `${page.name.slice(0, LONGEST_NAME)} · nodewise`;
   byId("title").append(nameOf(page.name));
@@ -95,10 +74,7 @@ async function start() {
   new Curves(page);
   showClasses(page);
   showSettings(page);
-  byId("theme").addEventListener("click", () => {
-    setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-    selection.set({ colourOf: colouring(selection.column) });
-  });
+  connectTheme(() => selection.set({ colourOf: colouring(selection.column) }));
   document.documentElement.dataset.ready = "true";
 }
 

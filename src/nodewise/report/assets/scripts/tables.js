@@ -11,19 +11,22 @@ function showClasses({ classes, labelled }) {
     element.append(make("p", { class: "hint" }, ...(labelled ? why : remedy)));
     return;
   }
-  const headline = `${percent(classes.accuracy)} % of ${classes.counted} are given their own class; the mean F1 of the classes is ${percent(classes.macro_f1)} %.`;
+  const headline = `${percent(classes.accuracy)} % of ${classes.counted} are given their own class`;
+  const beside = classes.baselines.map(([name, accuracy]) => `${name}: ${percent(accuracy)} %`).join("; ");
+  const mean = `The mean F1 of the classes is ${percent(classes.macro_f1)} %.`;
+  const stroke = classes.raw_f1 ? "; stroke: raw features" : "";
   const matrix =
     classes.matrix === null
       ? make("p", { class: "hint" }, "There are too many classes for a matrix.")
       : confusionTable(classes);
   element.append(
-    make("p", { class: "how" }, make("strong", {}, headline), ` ${classes.how}`),
+    make("p", { class: "how" }, make("strong", {}, headline), ` (${beside}). ${mean} ${classes.how}`),
     make("details", { class: "how" }, make("summary", {}, "Settings of the probe"), make("p", {}, classes.protocol)),
     make(
       "div",
       { class: "classes" },
       tablePanel("Confusion matrix", matrix),
-      tablePanel("Scores of each class, in percent", scoreTable(classes)),
+      tablePanel(`Scores of each class, in percent${stroke}`, scoreTable(classes)),
     ),
   );
 }
@@ -60,7 +63,8 @@ function confusionTable({ names, matrix }) {
   );
 }
 
-function scoreTable({ names, precision, recall, f1, support }) {
+/** Scores of each class; a stroke in the bar is where raw features reach. */
+function scoreTable({ names, precision, recall, f1, support, raw_f1: raw }) {
   const heads = ["class", "nodes", "precision", "recall", "F1"].map((name) => make("th", { scope: "col" }, name));
   const rows = names.map((name, i) =>
     make(
@@ -70,7 +74,7 @@ function scoreTable({ names, precision, recall, f1, support }) {
       make("td", {}, formatCount(support[i])),
       make("td", {}, percent(precision[i])),
       make("td", {}, percent(recall[i])),
-      make("td", {}, percent(f1[i]), bar(f1[i])),
+      make("td", { title: raw ? `raw features: ${percent(raw[i])} %` : "" }, percent(f1[i]), bar(f1[i], raw?.[i])),
     ),
   );
   return make(
