@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from nodewise.core import config
 from nodewise.datasets.planted import block_model
+from nodewise.evaluation.paired import group_shares
 from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
 from nodewise.reproduce.provenance import COLUMNS
-from nodewise.reproduce.setup import Setup
+from nodewise.reproduce.results import Results
+from nodewise.reproduce.setup import Setup, Task
 
 CPU = torch.device("cpu")
+
+GROUPS = group_shares(np.ones(4))
+"""Groups of nodes that differ in nothing: an interval is then one over seeds."""
+
+Score = Callable[[Task, int], dict[str, Any]]
+
 
 SMALL = config.override(
     Settings(),
@@ -47,7 +57,8 @@ def small_setup(folder: Path, **changes: Any) -> Setup:
 
 def row(**values: Any) -> dict[str, str]:
     """Return a row of a ledger with these values, the rest made up."""
-    made_up = dict.fromkeys(COLUMNS, "") | {"kind": "accuracy", "dataset": "citeseer", "method": "m", "seed": "0"}
+    cell = {"kind": "accuracy", "dataset": "citeseer", "method": "m", "seed": "0", "test_groups": GROUPS}
+    made_up = dict.fromkeys(COLUMNS, "") | cell
     return made_up | {"config": "c0ffee"} | {name: str(value) for name, value in values.items()}
 
 
@@ -59,3 +70,15 @@ def trial(variant: str, number: int, scores: list[list[float]], settings: Settin
     ]
     chosen = config.to_mapping(settings)
     return {"variant": variant, "trial": number, "seeds": [1000, 1001], "settings": chosen, "outcomes": outcomes}
+
+
+def filled(tasks: list[Task], score: Score, seeds: int = 2) -> Results:
+    """Return results in which every task has this score."""
+    rows = [
+        row(
+            kind=task.kind, dataset=task.dataset, method=task.method, seed=seed, config=task.config, **score(task, seed)
+        )
+        for task in tasks
+        for seed in range(seeds)
+    ]
+    return Results(tasks, rows)

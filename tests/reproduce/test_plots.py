@@ -50,14 +50,23 @@ def test_parameters_are_drawn_as_differences_from_the_value_in_use(tmp_path: Pat
     tasks = parameters.plan(setup)
     rows = [row(method=each.method, config=each.config, test=0.1 * i) for i, each in enumerate(tasks)]
     sweeps = {sweep.name: sweep for sweep in parameters.SWEEPS}
-    in_use = {0: 60.0}  # hops K = 1, after six batch sizes, none of which is that of the config
-    for name in ("hops K", "batch size"):
-        assert _in_use(Results(tasks, rows), setup, sweeps[name], "citeseer") == pytest.approx(in_use)
+    for name in ("hops K", "batch size"):  # none of the batch sizes is that of the config
+        assert _in_use(Results(tasks, rows), setup, sweeps[name], "citeseer") == "hops K = 1"
     others = Results(tasks[1:6], rows)
-    assert _in_use(others, setup, sweeps["batch size"], "citeseer") == {0: 10.0}, "nobody ran the value in use"
-    assert _in_use(Results(tasks, []), setup, sweeps["hops K"], "citeseer") == {}
-    assert _difference({0: 71.0, 1: 74.0, 2: 9.0}, {0: 70.0, 1: 71.0}) == pytest.approx((2.0, 12.706), abs=1e-3)
-    assert _difference({3: 72.0}, {3: 70.0, 4: 0.0}) == (2.0, 0.0)
+    assert _in_use(others, setup, sweeps["batch size"], "citeseer") == "batch size = 100", "nobody ran the value in use"
+    assert _in_use(Results(tasks, []), setup, sweeps["hops K"], "citeseer") == "hops K = 1"
+    scores = {tasks[0]: {0: 0.71, 1: 0.74, 2: 0.09}, tasks[1]: {0: 0.70, 1: 0.71}, tasks[2]: {1: 0.74}}
+    some = Results(
+        tasks,
+        [
+            row(method=task.method, config=task.config, seed=seed, test=test)
+            for task, by_seed in scores.items()
+            for seed, test in by_seed.items()
+        ],
+    )
+    first, second, third = (task.method for task in scores)
+    assert _difference(some, first, second, "citeseer") == pytest.approx((2.0, 12.706), abs=1e-3)
+    assert _difference(some, third, second, "citeseer") == pytest.approx((3.0, 0.0))
 
 
 def test_nothing_measured_is_still_a_picture(tmp_path: Path) -> None:
@@ -83,12 +92,12 @@ def test_maps_show_their_scores(tmp_path: Path) -> None:
 def test_gains_beside_the_papers(tmp_path: Path) -> None:
     setup = small_setup(tmp_path)
     drawn = texts(ablation.draw(filled(ablation.plan(setup), oracle=0.8), setup, tmp_path))
-    for word in ("full", "with DPP", "printed", "measured", "Citeseer"):
+    for word in ("full", "with DPP", "printed", "test nodes", "Citeseer"):
         assert word in drawn
     assert "tuned" not in drawn
     drawn = texts(strategies.draw(filled(strategies.plan(setup)), setup, tmp_path))
     assert "quantile" in drawn
     assert "printed" not in drawn
-    assert "measured" not in drawn, "one kind of point needs no legend"
+    assert "test nodes" not in drawn, "one kind of point needs no legend"
     alone = Setup(datasets=("citeseer",), methods=("adaptive",))
     assert strategies.draw(Results(strategies.plan(alone), []), alone, tmp_path) == []

@@ -12,6 +12,7 @@ from tests.reproduce.planted import CPU, load, small_setup
 from nodewise.core.errors import InputError
 from nodewise.core.lock import FolderLock
 from nodewise.graph.graph import Graph
+from nodewise.methods.postprocess import GRID
 from nodewise.reproduce.experiments import EXPERIMENTS
 from nodewise.reproduce.run import Runner
 
@@ -21,7 +22,7 @@ def test_an_experiment_is_run_once_and_shared_with_others(tmp_path: Path) -> Non
     runner, setup = Runner(tmp_path / "out", load, CPU, stack=2, say=said.append), small_setup(tmp_path)
     first = runner.run(EXPERIMENTS["ablation"], setup)
     assert (first.missing, first.failures) == (0, [])
-    assert len(first.rows) == 2 * (9 + 7)
+    assert len(first.rows) == 2 * (10 + 7)
     folder = tmp_path / "out" / "ablation"
     names = {path.name for path in folder.iterdir()}
     assert names == {"rows.csv", "ablation.md", "ablation.tex", "ablation.png", "ablation.svg"}
@@ -31,11 +32,16 @@ def test_an_experiment_is_run_once_and_shared_with_others(tmp_path: Path) -> Non
 
     own = replace(setup, methods=("nodewise", "nodewise without all", "random encoder"))
     again = runner.run(EXPERIMENTS["table2"], own)
-    assert (again.missing, len(again.rows)) == (0, 2 * (3 + 2))
+    assert (again.missing, len(again.rows)) == (0, 2 * (3 + 2 + 3)), "accuracies, oracles and choices"
+    shared = {(each["kind"], each["config"], each["seed"]): each["test"] for each in first.rows}
+    for each in again.rows:
+        if each["kind"] == "accuracy":
+            assert each["test"] == shared[each["kind"], each["config"], each["seed"]], "raw vectors are the ablation's"
+            assert each["post"] in map(str, GRID)
     assert said == [
-        "ablation: 0 of 32 cells are there; 32 to run",
-        "ablation: 32 of 32 cells are there; 0 to run",
-        "table2: 10 of 10 cells are there, 10 of them measured by another experiment; 0 to run",
+        "ablation: 0 of 34 cells are there; 34 to run",
+        "ablation: 34 of 34 cells are there; 0 to run",
+        "table2: 4 of 16 cells are there, 4 of them copied from equal ones; 12 to run",
     ]
 
 
@@ -101,10 +107,10 @@ def test_the_other_experiments_end_well(name: str, tmp_path: Path) -> None:
 def test_a_failed_cell_is_reported_until_it_is_measured(tmp_path: Path) -> None:
     setup = small_setup(tmp_path, methods=("full",), runs=1, oracle=False)
 
-    def unlabelled(name: str):  # type: ignore[no-untyped-def]
+    def unlabeled(name: str):  # type: ignore[no-untyped-def]
         return replace(load(name), labels=None, class_names=(), split=None)
 
-    runner = Runner(tmp_path / "out", unlabelled, CPU)
+    runner = Runner(tmp_path / "out", unlabeled, CPU)
     outcome = runner.run(EXPERIMENTS["ablation"], setup)
     assert outcome.missing == 1
     assert "no labels and split" in outcome.failures[0]["error"]

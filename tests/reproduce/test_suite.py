@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.reproduce.planted import CPU, load, row, small_setup
+from tests.reproduce.planted import CPU, GROUPS, load, row, small_setup
 
+from nodewise.encoders.teleport import GRID
 from nodewise.evaluation.budgets import budget_accuracy, budget_splits
 from nodewise.methods.estimator import METHODS
 from nodewise.methods.settings import Settings
 from nodewise.reproduce import suite
 from nodewise.reproduce.experiments import EXPERIMENTS
-from nodewise.reproduce.fitting import FEATURES
+from nodewise.reproduce.measure import FEATURES
 from nodewise.reproduce.paper_values import OURS
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup, Task
@@ -68,7 +69,7 @@ def results(setup: Setup, scores: dict[str, list[tuple[float, float]]]) -> Resul
 
 
 def standing(found: Results, setup: Setup) -> dict[str, tuple[Any, ...]]:
-    _, table = suite.render(found, setup)
+    _, table, *_ = suite.render(found, setup)
     return {line[0]: line[1:] for line in table.rows}
 
 
@@ -87,7 +88,7 @@ def test_means_ranks_and_wins(tmp_path: Path) -> None:
             OURS: [(0.72, 0.80), (0.74, 0.82)],
         },
     )
-    accuracy, _ = suite.render(found, setup)
+    accuracy, *_ = suite.render(found, setup)
     assert accuracy.header[1:] == ("cora, few", "cora, 10%", "actor, few", "actor, 10%")
     assert accuracy.rows[-1] == ("nodewise, defaults", *("73.0 (1.4)", "81.0 (1.4)") * 2)
     assert accuracy.rows[0] == ("raw features", *("40.0", "50.0") * 2)
@@ -124,3 +125,37 @@ def test_all_parts_is_another_cell_than_the_defaults() -> None:
     configs = {task.method: task.config for task in suite.plan(Setup(datasets=("cora",)))}
     assert len({configs[name] for name in (OURS, suite.PLAIN, suite.ALL_PARTS)}) == 3
     assert configs[OURS] == Task("suite", "any", "cora", OURS, Settings()).config
+
+
+def test_gains_over_the_plain_loss_are_judged(tmp_path: Path) -> None:
+    setup = two(tmp_path, suite.PLAIN)
+    found = results(setup, {suite.PLAIN: [(0.7, 0.8), (0.72, 0.8)], OURS: [(0.74, 0.81), (0.76, 0.79)]})
+    for each in found.rows:
+        each |= {"few_groups": GROUPS, "ten_groups": GROUPS}
+    lines = suite.render(found, setup)[-1].rows
+    assert lines[0] == ["cora, few", "+4.00 [+4.00, +4.00] (n=2)", "gain"]
+    assert lines[1][-1] == "within noise"
+
+
+def test_regret_is_what_the_chosen_teleport_loses(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, datasets=("cora",), methods=("learnt",))
+    tasks = suite.plan_regret(setup)
+    assert [task.settings.encoder.teleports for task in tasks] == [*((each,) for each in GRID), None]
+    (default,) = (task for task in suite.plan(two(tmp_path)) if (task.method, task.dataset) == (OURS, "cora"))
+    assert tasks[-1].cell == default.cell, "measured once for both tables"
+    few = dict(zip((task.method for task in tasks), (0.80, 0.82, 0.79, 0.70, 0.81), strict=True))
+    rows = [
+        row(kind="suite", dataset="cora", method=task.method, config=task.config, few=few[task.method], ten=0.9)
+        | {"teleport": "0.2"}
+        for task in tasks
+    ]
+    (table,) = suite.render_regret(Results(tasks, rows), setup)
+    assert table.rows[0] == ("the choice", "0.2")
+    assert table.rows[-2:] == [("regret, few", "1.00"), ("regret, 10%", "0.00")]
+
+
+def test_the_teleport_in_use_is_kept_with_the_row(tmp_path: Path) -> None:
+    task = suite.plan_regret(small_setup(tmp_path, datasets=("cora",), methods=("untrained",), quick=True))[-1]
+    (found,) = suite.measure_suite(task, load("cora"), [0], CPU)
+    assert float(found["teleport"]) in GRID
+    assert found["few_groups"]

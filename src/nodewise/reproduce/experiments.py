@@ -12,7 +12,6 @@ import torch
 from nodewise.graph.graph import Graph
 from nodewise.reproduce import (
     ablation,
-    collisions,
     inductive,
     parameters,
     plots,
@@ -21,13 +20,13 @@ from nodewise.reproduce import (
     suite,
     table2,
 )
-from nodewise.reproduce.accuracy import measure_accuracy, measure_inductive, measure_oracle
-from nodewise.reproduce.collisions import measure_strategy
+from nodewise.reproduce.measure import POST_COLUMNS, measure_accuracy, measure_inductive, measure_oracle, measure_post
 from nodewise.reproduce.paper_values import DATASETS
 from nodewise.reproduce.provenance import Ledger
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.separation import measure_separation
-from nodewise.reproduce.setup import Setup, Task
+from nodewise.reproduce.setup import CHOICE, Setup, Task
+from nodewise.reproduce.strategies import measure_strategy
 from nodewise.reproduce.suite import measure_suite
 from nodewise.reproduce.tables import Table
 
@@ -49,6 +48,7 @@ class Experiment:
         columns: what its rows hold beside the common columns.
         datasets: data sets unless some are named.
         draw: writes its pictures and returns their paths.
+        configured: whether our method has the settings of the setup, which its tables then name.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Experiment:
     columns: tuple[str, ...] = ()
     datasets: tuple[str, ...] = DATASETS
     draw: Callable[[Results, Setup, Path], list[Path]] = _no_pictures
+    configured: bool = True
 
     def folder(self, output: Path) -> Path:
         """Return where the experiment keeps its files."""
@@ -72,7 +73,7 @@ class Experiment:
 EXPERIMENTS: dict[str, Experiment] = {
     each.name: each
     for each in (
-        Experiment("table2", "Table 2: node classification", table2.plan, table2.render, 50),
+        Experiment("table2", "Table 2: node classification", table2.plan, table2.render, 20, POST_COLUMNS),
         Experiment(
             "ablation", "Ablation: the parts of the method", ablation.plan, ablation.render, 50, draw=ablation.draw
         ),
@@ -101,12 +102,29 @@ EXPERIMENTS: dict[str, Experiment] = {
             strategies.plan,
             strategies.render,
             20,
-            collisions.MORE_COLUMNS,
+            strategies.MORE_COLUMNS,
             draw=strategies.draw,
         ),
         Experiment("inductive", "New nodes", inductive.plan, inductive.render, 20),
         Experiment(
-            "suite", "Seven graphs, one setting", suite.plan, suite.render, 5, suite.MORE_COLUMNS, suite.DATASETS
+            "suite",
+            "Seven graphs, one setting",
+            suite.plan,
+            suite.render,
+            5,
+            suite.MORE_COLUMNS,
+            suite.DATASETS,
+            configured=False,
+        ),
+        Experiment(
+            "regret",
+            "The teleport chosen without labels",
+            suite.plan_regret,
+            suite.render_regret,
+            3,
+            suite.MORE_COLUMNS,
+            suite.DATASETS,
+            configured=False,
         ),
     )
 }
@@ -118,6 +136,7 @@ KINDS: dict[str, Measure] = {
     "accuracy": measure_accuracy,
     "oracle": measure_oracle,
     "inductive": measure_inductive,
+    CHOICE: measure_post,
     "strategy": measure_strategy,
     "separation": measure_separation,
     "suite": measure_suite,

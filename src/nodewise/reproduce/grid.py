@@ -1,7 +1,7 @@
 """Fill the cells of a plan that its ledger lacks, side by side and in any number of goes.
 
 A cell is (kind, row, data set, seed) under one configuration. Its row is written as soon as it is measured, so a run
-that was killed goes on where it was. A cell that another row or experiment has measured already is copied, not run
+that was killed resumes where it was. A cell that another row or experiment has measured already is copied, not run
 again: on a GPU a repetition would differ by rounding, which training amplifies.
 """
 
@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from nodewise.core.files import atomic_write
 from nodewise.core.parallel import Turns, run_shares
 from nodewise.core.progress import Progress
 from nodewise.graph.graph import Graph
+from nodewise.methods.postprocess import GRID
 from nodewise.reproduce.experiments import KINDS
-from nodewise.reproduce.fitting import stackable
-from nodewise.reproduce.provenance import Ledger, Row, key_of, provenance
-from nodewise.reproduce.setup import Cell, Task
+from nodewise.reproduce.measure import stackable
+from nodewise.reproduce.provenance import Key, Ledger, Row, fullness, key_of, provenance
+from nodewise.reproduce.setup import CHOICE, Cell, Task
 
 
 @dataclass(frozen=True)
@@ -59,32 +61,55 @@ class Grid:
 
         Rows that share a cell have one job, that of the first; `borrow` copies its outcome to the others.
         """
-        finished = {key_of(row) for row in self.ledger.read()}
+        rows = {key_of(row): row for row in self.ledger.read()}
         jobs, cells = [], set[tuple[Cell, int]]()
         for task in tasks:
-            lacking = [seed for seed in seeds if task.key(seed) not in finished and (task.cell, seed) not in cells]
+            lacking = [
+                seed for seed in task.wanted(seeds) if not _there(task, seed, rows) and (task.cell, seed) not in cells
+            ]
             cells |= {(task.cell, seed) for seed in lacking}
             size = self.stack if stackable(task) else 1
             jobs += [Job(task, tuple(lacking[start : start + size])) for start in range(0, len(lacking), size)]
         return sorted(jobs, key=lambda job: job.seeds[0] // max(self.stack, 1))
 
-    def borrow(self, tasks: Sequence[Task], seeds: Sequence[int], others: Iterable[Row]) -> int:
-        """Copy the rows of equal cells, from this ledger or others; return how many cells were new to this one."""
+    def borrow(
+        self, tasks: Sequence[Task], seeds: Sequence[int], others: Iterable[Row], *, whole: bool = True
+    ) -> list[Row]:
+        """Return copies of the rows of equal cells, from this ledger or others, that the plan's rows lack.
+
+        Unless they are to be `whole`, rows of earlier versions are better than none.
+        """
         rows = self.ledger.read()
-        finished, own, theirs = {key_of(row) for row in rows}, _by_cell(rows), _by_cell(others)
-        copied, borrowed = [], set[tuple[Cell, int]]()
+        finished, own, theirs = {key_of(row): row for row in rows}, _by_cell(rows), _by_cell(others)
+        copied = []
         for task in tasks:
-            for seed in seeds:
+            for seed in task.wanted(seeds):
+                if _there(task, seed, finished):
+                    continue
                 at = task.cell, seed
-                row = own.get(at) or theirs.get(at)
-                if row is None or task.key(seed) in finished:
+                found = [row for row in (own.get(at), theirs.get(at)) if row is not None]
+                row = next((row for row in found if task.is_whole(row)), None)
+                if row is None and not whole and task.key(seed) not in finished:
+                    row = next(iter(found), None)
+                if row is None:
                     continue
                 common = {name: row[name] for name in self.ledger.columns if name in row}
                 copied.append(common | dict(task.more) | {"method": task.method})
-                borrowed |= {at} - own.keys()
-        if copied:
-            self.ledger.append(copied)
-        return len(borrowed)
+        return copied
+
+    def choices(self, tasks: Sequence[Task]) -> list[Task]:
+        """Return the tasks, those on equal terms with the post-processing that was chosen for them."""
+        scores = dict[Cell, list[list[float]]]()
+        for row in self.ledger.read():
+            if row["kind"] == CHOICE:
+                scores.setdefault((row["kind"], row["dataset"], row["config"]), []).append(
+                    [float(score) for score in row["post"].split()]
+                )
+        found = []
+        for task in tasks:
+            own = scores.get(replace(task, kind=CHOICE).cell) if task.equal_terms else None
+            found.append(task if own is None else replace(task, post=GRID[int(np.mean(own, 0).argmax())]))
+        return found
 
     def run(self, jobs: Sequence[Job], workers: int, progress: Progress) -> None:
         """Measure the jobs in so many processes."""
@@ -134,8 +159,16 @@ class Grid:
         )
 
 
+def _there(task: Task, seed: int, rows: Mapping[Key, Row]) -> bool:
+    row = rows.get(task.key(seed))
+    return row is not None and task.is_whole(row)
+
+
 def _by_cell(rows: Iterable[Row]) -> dict[tuple[Cell, int], Row]:
-    return {((row["kind"], row["dataset"], row["config"]), int(row["seed"])): row for row in rows}
+    found = dict[tuple[Cell, int], Row]()
+    for row in sorted(rows, key=fullness):
+        found[(row["kind"], row["dataset"], row["config"]), int(row["seed"])] = row  # the fullest comes last
+    return found
 
 
 def remaining_failures(ledger: Ledger) -> list[Row]:

@@ -1,4 +1,4 @@
-"""The style of our pictures. Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
+"""The style of our pictures. Colors are Okabe and Ito's, which color-blind readers can tell apart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from nodewise.core.files import atomic_write
 from nodewise.datasets.planetoid import CLASS_NAMES
 from nodewise.reproduce.parameters import SWEEPS, Sweep, Value, current, rows_in_use
-from nodewise.reproduce.results import Results, paired
+from nodewise.reproduce.results import Results
 from nodewise.reproduce.separation import TITLES, read_map
 from nodewise.reproduce.setup import Setup
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 
 _STYLE: Any = {
@@ -109,14 +109,21 @@ def draw_gains(
     for dataset, axes in zip(results.datasets, grid[0], strict=True):
         axes.axvline(0, color="#666666", linewidth=1)
         for place, row in enumerate(shown):
-            gain = paired(results.by_seed(row, dataset, kind=kind), results.by_seed(base, dataset, kind=kind))
-            if gain is not None:
-                half = gain.mean - gain.low
-                axes.errorbar(
-                    gain.mean, place, xerr=half, fmt="o", color=COLOURS[0], markersize=5, capsize=3, label="measured"
-                )
+            gain = results.compare(row, base, dataset, kind)
+            parts = () if gain is None else ((gain.test, -0.12, "o", "test nodes"), (gain.others, 0.12, "s", "others"))
+            for number, (part, shift, marker, label) in enumerate(parts):
+                if part is not None:
+                    axes.errorbar(
+                        *(part.mean, place + shift),
+                        xerr=part.mean - part.low,
+                        fmt=marker,
+                        color=COLORS[2 * number],
+                        markersize=4,
+                        capsize=2,
+                        label=label,
+                    )
             if (value := printed(row, dataset)) is not None:
-                axes.plot(value, place, "D", color=COLOURS[1], markerfacecolor="white", markersize=6, label="printed")
+                axes.plot(value, place, "D", color=COLORS[1], markerfacecolor="white", markersize=6, label="printed")
         axes.set(title=dataset.capitalize(), xlabel=f"points over '{base}'")
         axes.set_yticks(range(len(shown)), shown)
         axes.set_ylim(len(shown) - 0.5, -0.5)
@@ -147,8 +154,8 @@ def _draw_dataset(results: Results, setup: Setup, folder: Path, dataset: str) ->
         places, classes = read_map((folder / row["map"]).read_text(encoding="utf-8"))
         order = np.random.default_rng(0).permutation(len(places))  # so that no class lies on top of the others
         across, up = places[order].T
-        colours = np.array(COLOURS)[classes[order] % len(COLOURS)]
-        axes.scatter(across, up, s=6, c=colours, alpha=0.75, linewidths=0, rasterized=True)
+        colors = np.array(COLORS)[classes[order] % len(COLORS)]
+        axes.scatter(across, up, s=6, c=colors, alpha=0.75, linewidths=0, rasterized=True)
         axes.set(
             title=TITLES.get(name, name), xticks=[], yticks=[], aspect="equal", adjustable="box", **_square(places)
         )
@@ -161,7 +168,7 @@ def _draw_dataset(results: Results, setup: Setup, folder: Path, dataset: str) ->
             labelpad=6,
         )
     _draw_class_legend(figure, dataset, classes)
-    heading(figure, f"{dataset.capitalize()}: t-SNE of {len(places):,} nodes; colours are the classes", setup.quick)
+    heading(figure, f"{dataset.capitalize()}: t-SNE of {len(places):,} nodes; colors are the classes", setup.quick)
     return save(figure, folder / f"figure-{dataset}")
 
 
@@ -171,7 +178,7 @@ def _draw_class_legend(figure: Figure, dataset: str, classes: np.ndarray[Any, np
 
     names = CLASS_NAMES.get(dataset, ())
     numbers = np.unique(classes).tolist()
-    points = [Line2D([], [], linestyle="", marker="o", color=COLOURS[number % len(COLOURS)]) for number in numbers]
+    points = [Line2D([], [], linestyle="", marker="o", color=COLORS[number % len(COLORS)]) for number in numbers]
     labels = [str(names[number]).replace("_", " ") if number < len(names) else f"class {number}" for number in numbers]
     below: Any = "outside lower center"  # newer than the type hints of matplotlib
     figure.legend(points, labels, loc=below, ncols=min(len(numbers), 4))
@@ -181,7 +188,7 @@ def _square(places: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, tuple[fl
     """Return limits of a square that holds all places, so that panels are filled alike."""
     middle, half = (places.min(0) + places.max(0)) / 2, 0.52 * (np.ptp(places, axis=0).max() or 1.0)
     return {
-        name: (centre - half, centre + half) for name, centre in zip(("xlim", "ylim"), middle.tolist(), strict=True)
+        name: (center - half, center + half) for name, center in zip(("xlim", "ylim"), middle.tolist(), strict=True)
     }
 
 
@@ -238,11 +245,10 @@ def _draw_line(axes: Axes, results: Results, setup: Setup, sweep: Sweep, dataset
     base = _in_use(results, setup, sweep, dataset)
     drawn = []
     for place, value in enumerate(values):
-        here = results.by_seed(sweep.row(value), dataset)
-        if not here.keys() & base.keys():
+        if not results.by_seed(sweep.row(value), dataset).keys() & results.by_seed(base, dataset).keys():
             continue
         at = place + _APART * (number - (len(results.datasets) - 1) / 2)
-        drawn.append((at, *_difference(here, base)))
+        drawn.append((at, *_difference(results, sweep.row(value), base, dataset)))
         if _name(value) == own:
             axes.plot(at, drawn[-1][1], "o", markersize=9, markerfacecolor="none", markeredgecolor=style["color"])
     if drawn:
@@ -250,19 +256,21 @@ def _draw_line(axes: Axes, results: Results, setup: Setup, sweep: Sweep, dataset
         axes.errorbar(across, middle, half, capsize=2, **style)
 
 
-def _in_use(results: Results, setup: Setup, sweep: Sweep, dataset: str) -> dict[int, float]:
-    """Return the seeds of the value in use, best from this panel; of its first value where nobody has run that."""
+def _in_use(results: Results, setup: Setup, sweep: Sweep, dataset: str) -> str:
+    """Return the row of the value in use, best from this panel; of its first value where nobody has run that."""
     of_sweep = [sweep.row(value) for value in _values(sweep, results)]
     rows = sorted(rows_in_use(results, setup, dataset), key=lambda row: row not in of_sweep)
-    return next((seeds for row in (*rows, *of_sweep) if (seeds := results.by_seed(row, dataset))), {})
+    return next((row for row in (*rows, *of_sweep) if results.by_seed(row, dataset)), of_sweep[0])
 
 
-def _difference(ours: dict[int, float], base: dict[int, float]) -> tuple[float, float]:
+def _difference(results: Results, row: str, base: str, dataset: str) -> tuple[float, float]:
     """Return the mean difference over equal seeds, and half of its interval; none for a single seed."""
-    if (found := paired(ours, base)) is not None:
+    found, _ = results.difference(row, base, dataset, "test")
+    if found is not None:
         return found.mean, found.high - found.mean
-    (seed,) = ours.keys() & base.keys()
-    return ours[seed] - base[seed], 0.0
+    ours, theirs = results.by_seed(row, dataset), results.by_seed(base, dataset)
+    (seed,) = ours.keys() & theirs.keys()
+    return ours[seed] - theirs[seed], 0.0
 
 
 def _draw_legend(axes: Axes, datasets: list[str]) -> None:
@@ -273,5 +281,5 @@ def _draw_legend(axes: Axes, datasets: list[str]) -> None:
 
 
 def _style(number: int) -> dict[str, Any]:
-    colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-    return {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.4}
+    color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+    return {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.4}

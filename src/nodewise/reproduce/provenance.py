@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import os
 import resource
@@ -19,6 +18,7 @@ from typing import Any, Self
 import torch
 
 from nodewise.core.errors import InputError
+from nodewise.core.files import atomic_write, locked_append, write_all
 from nodewise.core.version import __version__
 
 
@@ -114,10 +114,16 @@ def _host_peak() -> int:
 
 
 COLUMNS = (
-    *("kind", "dataset", "method", "seed", "val", "test", "oracle", "seconds", "peak_mb"),
-    *("device", "torch", "nodewise", "commit", "protocol", "config"),
+    *("kind", "dataset", "method", "seed", "val", "test", "unseen", "oracle", "seconds", "peak_mb"),
+    *("device", "torch", "nodewise", "commit", "protocol", "config", "test_groups", "unseen_groups"),
 )
-"""What every experiment's rows hold; an experiment may have more columns after these."""
+"""What every experiment's rows hold; an experiment may have more columns after these.
+
+`unseen` is the accuracy on labeled nodes outside the split, and the groups are those of
+`nodewise.evaluation.paired.group_shares`.
+"""
+
+_KEY = ("kind", "dataset", "method", "seed", "config")
 
 Row = dict[str, str]
 Key = tuple[str, str, str, int, str]
@@ -128,6 +134,11 @@ def key_of(row: Mapping[str, Any]) -> Key:
     return row["kind"], row["dataset"], row["method"], int(row["seed"]), row["config"]
 
 
+def fullness(row: Mapping[str, str]) -> int:
+    """Return how much a row has beside its scores: earlier versions know no nodes, others are post-processed too."""
+    return bool(row.get("test_groups")) + bool(row.get("post_test"))
+
+
 class Ledger:
     """The file, and the columns it has."""
 
@@ -135,7 +146,10 @@ class Ledger:
         self.path, self.columns = path, (*COLUMNS, *more)
 
     def read(self) -> list[Row]:
-        """Return the finished rows, each key once; a last line that was cut off is left out."""
+        """Return the finished rows, of each key the fullest; a last line that was cut off is left out.
+
+        Files of earlier versions lack some columns, which are then empty.
+        """
         if not self.path.exists():
             return []
         whole, _, _ = self.path.read_bytes().rpartition(b"\n")  # bytes: a cut may go through a letter
@@ -146,54 +160,40 @@ class Ledger:
         except UnicodeDecodeError as error:
             raise InputError(f"{self.path}: not a CSV file of ours: byte {error.start} is not UTF-8") from None
         self._require_columns(reader.fieldnames)
-        rows: dict[Key, Row] = {}
+        empty, rows = dict.fromkeys(self.columns, ""), dict[Key, Row]()
         for number, row in enumerate(reader, start=2):
             if None in row or None in row.values() or not row["seed"].isdigit():
                 raise InputError(f"{self.path}, line {number}: not a row of this table; remove the line")
-            rows.setdefault(key_of(row), row)
+            key = key_of(row)
+            if key not in rows or fullness(row) > fullness(rows[key]):
+                rows[key] = empty | row
         return list(rows.values())
 
-    def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Append rows in one write that has reached the disk when this returns.
+    def upgrade(self) -> None:
+        """Give a file of an earlier version the columns it lacks; nobody else may be writing to it."""
+        if not self.path.exists() or not (rows := self.read()):
+            return
+        with self.path.open(encoding="utf-8", newline="") as file:
+            if tuple(next(csv.reader(file))) == self.columns:
+                return
+        with atomic_write(self.path) as temporary:
+            Ledger(temporary, self.columns[len(COLUMNS) :]).append(rows)
 
-        The rest of a row that was cut off by a kill is removed first. A lock keeps other processes' rows apart.
-        """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            size = _cut_to_whole_lines(descriptor)
+    def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Append rows in one write that has reached the disk when this returns."""
+        with locked_append(self.path) as (descriptor, size):
             if size:
                 first = os.pread(descriptor, 1 << 16, 0).decode("utf-8", "replace").partition("\n")[0]
-                self._require_columns(next(csv.reader([first])))
+                self._require_columns(next(csv.reader([first])), whole=True)
             text = io.StringIO()
             writer = csv.DictWriter(text, self.columns, restval="", lineterminator="\n")
             if not size:
                 writer.writeheader()
             writer.writerows(rows)
-            data = text.getvalue().encode()
-            while data:
-                data = data[os.write(descriptor, data) :]
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            write_all(descriptor, text.getvalue().encode())
 
-    def _require_columns(self, found: Sequence[str] | None) -> None:
-        if tuple(found or ()) != self.columns:
+    def _require_columns(self, found: Sequence[str] | None, *, whole: bool = False) -> None:
+        names = tuple(found or ())
+        ours = names == self.columns if whole else set(_KEY) <= set(names) <= set(self.columns)
+        if not ours:
             raise InputError(f"{self.path}: not the columns of this experiment; move the file or choose another folder")
-
-
-def _cut_to_whole_lines(descriptor: int) -> int:
-    """Remove what follows the last line break; return the size that is left."""
-    size = os.fstat(descriptor).st_size
-    end = size
-    while end:
-        start = max(0, end - 4096)
-        place = os.pread(descriptor, end - start, start).rfind(b"\n")
-        if place >= 0:
-            end = start + place + 1
-            break
-        end = start
-    if end < size:
-        os.ftruncate(descriptor, end)
-    return end

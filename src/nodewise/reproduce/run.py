@@ -18,10 +18,11 @@ from nodewise.graph.graph import Graph
 from nodewise.reproduce import claims, datasets
 from nodewise.reproduce.experiments import EXPERIMENTS, Experiment
 from nodewise.reproduce.grid import Grid, Job, remaining_failures
+from nodewise.reproduce.paper_values import OURS
 from nodewise.reproduce.provenance import Row, key_of
 from nodewise.reproduce.results import Results
-from nodewise.reproduce.setup import QUICK_DATASETS, QUICK_WORDS, Setup, Task
-from nodewise.reproduce.tables import Table, write_tables
+from nodewise.reproduce.setup import CHOICE, QUICK_DATASETS, QUICK_WORDS, Setup, Task
+from nodewise.reproduce.tables import Table, noted, write_tables
 
 
 @dataclass(frozen=True)
@@ -67,17 +68,28 @@ class Runner:
             folder.mkdir(parents=True, exist_ok=True)
             # A second process would measure the same cells once more.
             with FolderLock(folder, what="this experiment"):
-                borrowed = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment))
+                ledger.upgrade()
+                copies = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment))
+                ledger.append(copies)
                 jobs = grid.missing(tasks, setup.seeds)
-                self.say(f"{experiment.name}: {self._state(tasks, setup, jobs, borrowed)}")
-                grid.run(jobs, self.workers, self.progress)
-        grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment))
-        results = Results(tasks, ledger.read())
+                self.say(f"{experiment.name}: {self._state(tasks, setup, jobs, len(copies))}")
+                # Post-processing is chosen before anything is scored with it.
+                grid.run([job for job in jobs if job.task.kind == CHOICE], self.workers, self.progress)
+                rest = grid.missing(grid.choices([task for task in tasks if task.kind != CHOICE]), setup.seeds)
+                grid.run(
+                    [job for job in rest if job.task.post or not job.task.equal_terms], self.workers, self.progress
+                )
+                ledger.append(grid.borrow(tasks, setup.seeds, ()))
+        seen = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment), whole=False)
+        results = Results(tasks, [*ledger.read(), *seen])
         folder, warning = experiment.folder(self.output), QUICK_WORDS if setup.quick else ""
-        markdown = write_tables(folder, experiment.name, experiment.title, experiment.render(results, setup), warning)
+        shown = experiment.render(results, setup)
+        if experiment.configured and any(task.estimator == OURS for task in tasks):
+            shown = noted(shown, (setup.said(),))
+        markdown = write_tables(folder, experiment.name, experiment.title, shown, warning)
         experiment.draw(results, setup, folder)
         left = sum(len(job.seeds) for job in grid.missing(tasks, setup.seeds))
-        planned = {task.key(seed) for task in tasks for seed in setup.seeds}
+        planned = {task.key(seed) for task in tasks for seed in task.wanted(setup.seeds)}
         failures = [row for row in remaining_failures(ledger) if key_of(row) in planned]
         return Outcome(results.rows, markdown, left, failures)
 
@@ -110,7 +122,7 @@ class Runner:
             known = tuple(each for each in planned if _has_settings(setup, each))
             whole = replace(setup, methods=None, datasets=known, oracle=False)
             found[name] = Results(experiment.plan(whole), experiment.ledger(self.output).read())
-        tables = claims.render(claims.check(found))
+        tables = noted(claims.render(claims.check(found)), (setup.said(),))
         warning = QUICK_WORDS if setup.quick else ""
         return write_tables(self.output, "claims", "The paper's claims, checked", tables, warning)
 
@@ -120,8 +132,9 @@ class Runner:
                 yield from other.ledger(self.output).read()
 
     def _state(self, tasks: Sequence[Task], setup: Setup, jobs: Sequence[Job], borrowed: int) -> str:
-        cells, left = len({task.cell for task in tasks}) * setup.runs, sum(len(job.seeds) for job in jobs)
-        copied = f", {borrowed} of them measured by another experiment" if borrowed else ""
+        cells = len({(task.cell, seed) for task in tasks for seed in task.wanted(setup.seeds)})
+        left = sum(len(job.seeds) for job in jobs)
+        copied = f", {borrowed} of them copied from equal ones" if borrowed else ""
         return f"{cells - left} of {cells} cells are there{copied}; {left} to run"
 
 

@@ -17,18 +17,17 @@ from nodewise.evaluation.inputs import Matrix, as_matrices
 from nodewise.graph.graph import Graph
 from nodewise.methods.estimator import METHODS
 from nodewise.reproduce import tables
-from nodewise.reproduce.accuracy import known
-from nodewise.reproduce.fitting import FEATURES, NoSettings, fit_vectors
+from nodewise.reproduce.measure import FEATURES, NoSettings, fit_vectors, known
 from nodewise.reproduce.paper_values import FIGURES, OURS
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup, Task
 
-NODES, NEIGHBOURS = 2000, 10
+NODES, NEIGHBORS = 2000, 10
 MORE_COLUMNS = ("silhouette", "purity", "map_silhouette", "map_purity", "map")
 
 PROTOCOL = (
-    f"{NODES} labelled nodes drawn at random, the same for all; silhouette of the classes (Euclidean) and share of "
-    f"the {NEIGHBOURS} nearest nodes (cosine) of a node's own class, in the vectors; both again in the map by t-SNE"
+    f"{NODES} labeled nodes drawn at random, the same for all; silhouette of the classes (Euclidean) and share of "
+    f"the {NEIGHBORS} nearest nodes (cosine) of a node's own class, in the vectors; both again in the map by t-SNE"
 )
 
 
@@ -45,9 +44,9 @@ def measure_separation(task: Task, graph: Graph, seeds: Sequence[int], device: t
         rows.append(
             {
                 "silhouette": round(class_silhouette(some, labels[drawn]), 4),
-                "purity": round(neighbour_purity(some, labels[drawn], metric="cosine"), 4),
+                "purity": round(neighbor_purity(some, labels[drawn], metric="cosine"), 4),
                 "map_silhouette": round(class_silhouette(places, labels[drawn]), 4),
-                "map_purity": round(neighbour_purity(places, labels[drawn], metric="euclidean"), 4),
+                "map_purity": round(neighbor_purity(places, labels[drawn], metric="euclidean"), 4),
                 "map": name,
                 "seconds": round(fitted.seconds, 3),
                 "peak_mb": fitted.peak_mb,
@@ -60,13 +59,13 @@ def measure_separation(task: Task, graph: Graph, seeds: Sequence[int], device: t
 
 def drawn_nodes(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the positions of the nodes on the map: the same for every method and seed."""
-    labelled = np.flatnonzero(labels >= 0)
-    if len(labelled) <= NODES:
-        return labelled
-    return np.sort(np.random.default_rng(0).choice(labelled, NODES, replace=False))
+    labeled = np.flatnonzero(labels >= 0)
+    if len(labeled) <= NODES:
+        return labeled
+    return np.sort(np.random.default_rng(0).choice(labeled, NODES, replace=False))
 
 
-def neighbour_purity(vectors: Matrix, labels: NDArray[np.int64], *, metric: str, k: int = NEIGHBOURS) -> float:
+def neighbor_purity(vectors: Matrix, labels: NDArray[np.int64], *, metric: str, k: int = NEIGHBORS) -> float:
     """Return the mean share of a node's k nearest others that are of its class: 1 / classes by chance."""
     from sklearn.neighbors import NearestNeighbors
 

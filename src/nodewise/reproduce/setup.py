@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 from nodewise.core import config
 from nodewise.core.errors import InputError, did_you_mean
 from nodewise.methods.estimator import METHODS
+from nodewise.methods.postprocess import PostProcessing
 from nodewise.methods.settings import Settings
 from nodewise.reproduce.paper_values import DATASETS, OURS
 
@@ -63,6 +65,10 @@ class Setup:
         off = replace(settings.adaptive, collision=False, dpp=False, weights=False)
         return self._reduced(replace(settings, sampling=off))
 
+    def paper(self) -> Settings:
+        """Return the literal reading of the text."""
+        return self._reduced(Settings.preset("paper"))
+
     def settings(self, method: str, dataset: str) -> Any:
         """Return a method's settings on a data set: ours from the configs, others as their papers give them."""
         if method == OURS:
@@ -79,11 +85,31 @@ class Setup:
             if name not in rows:
                 raise InputError(f"--methods: no row {name!r} in this experiment{did_you_mean(name, rows)}")
 
+    def said(self) -> str:
+        """Say in words which settings our method has, data set by data set, where they are not its defaults."""
+        if self.configs is None:
+            return "Our method has its default settings on all data sets."
+        usual = _flat(config.to_mapping(Settings()))
+        own = []
+        for name in self.datasets:
+            if (self.configs / f"{name}.toml").is_file():
+                found = _flat(config.to_mapping(self.ours(name)))
+                changed = ", ".join(f"{key} {value}" for key, value in found.items() if usual.get(key) != value)
+                own.append(f"{name.capitalize()}: {changed or 'none'}")
+        return "Settings of our method that are not its defaults: " + ". ".join(own) + "."
+
     def _committed(self, name: str) -> Settings:
         return config.load_toml(Settings, self.configs / name) if self.configs is not None else Settings()
 
     def _reduced(self, settings: T) -> T:
         return reduced(settings) if self.quick else settings
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {f"{above}{name}": value}
+    return found
 
 
 def reduced(settings: T) -> T:
@@ -101,6 +127,15 @@ def reduced(settings: T) -> T:
 PROBE = "mvgrl"
 """The linear probe of every table (see `nodewise.evaluation.presets`)."""
 
+PROBED = ("accuracy", "inductive", "strategy")
+"""Kinds of cells that are scored on the test nodes and on all other unseen ones."""
+
+CHOICE = "post"
+"""The kind of cell that chooses a method's post-processing."""
+
+TUNING_SEEDS = (1000, 1001)
+"""Disjoint from those that are reported."""
+
 Cell = tuple[str, str, str]
 
 
@@ -116,6 +151,9 @@ class Task:
         settings: the method's settings, a dataclass.
         more: further columns of the row that are known before it is measured.
         code: hashes of the user's own code that the settings name.
+        seeds: the only seeds it is measured with, whatever the setup says.
+        equal_terms: whether vectors are scored post-processed too, by what was chosen for the method and data set.
+        post: what was chosen, once that is known.
     """
 
     kind: str
@@ -125,6 +163,9 @@ class Task:
     settings: Any
     more: tuple[tuple[str, str], ...] = ()
     code: tuple[str, ...] = ()
+    seeds: tuple[int, ...] | None = None
+    equal_terms: bool = False
+    post: PostProcessing | None = None
 
     @property
     def config(self) -> str:
@@ -139,6 +180,16 @@ class Task:
     def cell(self) -> Cell:
         """What is measured, whatever the row is called: rows of equal cells have equal numbers."""
         return self.kind, self.dataset, self.config
+
+    def wanted(self, seeds: Sequence[int]) -> Sequence[int]:
+        """Return the seeds to measure where the setup asks for these."""
+        return seeds if self.seeds is None else self.seeds
+
+    def is_whole(self, row: Mapping[str, str]) -> bool:
+        """Whether a row has all that is asked for; rows of earlier versions lack what nodes were answered rightly."""
+        of_kind = {"suite": ("few_groups",)} | dict.fromkeys(PROBED, ("test_groups",))
+        wanted = (*of_kind.get(self.kind, ()), *("post_test",) * self.equal_terms)
+        return all(row.get(column) for column in wanted)
 
     def key(self, seed: int) -> tuple[str, str, str, int, str]:
         """Return the key of the cell's row in a ledger."""

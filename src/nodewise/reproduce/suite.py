@@ -15,19 +15,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nodewise.evaluation.budgets import budget_accuracy, budget_splits
+from nodewise.core import config
+from nodewise.encoders.teleport import GRID
+from nodewise.evaluation.budgets import budget_scores, budget_splits
+from nodewise.evaluation.inputs import as_matrices
+from nodewise.evaluation.paired import group_shares
 from nodewise.graph.graph import Graph
 from nodewise.methods.estimator import METHODS
 from nodewise.methods.settings import Settings
 from nodewise.reproduce import tables
-from nodewise.reproduce.fitting import FEATURES, NoSettings, fit_vectors
+from nodewise.reproduce.measure import FEATURES, NoSettings, fit_vectors
 from nodewise.reproduce.paper_values import OURS
-from nodewise.reproduce.results import Results, paired
+from nodewise.reproduce.results import SEEDS_ONLY, Results
 from nodewise.reproduce.setup import Setup, Task, reduced
 
 DATASETS = ("cora", "citeseer", "pubmed", "cora-ml", "amazon-photo", "blogcatalog", "actor")
 PLAIN, ALL_PARTS = "plain", "all-parts"
-MORE_COLUMNS = ("few", "ten")
+MORE_COLUMNS = ("few", "ten", "few_groups", "ten_groups", "teleport")
 _BUDGETS = {"few": "few", "ten": "10%"}
 
 NOTES_BELOW = (
@@ -38,7 +42,8 @@ NOTES_BELOW = (
     "All methods have one setting for all graphs: ours its defaults, others what their papers use where nothing is "
     "said of the data set.",
     "Wins, ties and losses: cells (graph and budget) in which our defaults are ahead of the row, within noise or "
-    "behind, by a 95% t interval paired over encoder seeds. Rows without a seed are compared by their one value.",
+    "behind, by a 95% interval over encoder seeds and nodes together, paired (crossed random effects). Raw features "
+    "have no seed and are compared by their one value.",
 )
 
 
@@ -64,7 +69,8 @@ def plan(setup: Setup) -> list[Task]:
             else:
                 settings = METHODS[name].settings_for("")
             settings = reduced(settings) if setup.quick else settings
-            tasks.append(Task("suite", name, dataset, OURS if name in switched else name, settings))
+            seeds = (0,) if name == FEATURES else None
+            tasks.append(Task("suite", name, dataset, OURS if name in switched else name, settings, seeds=seeds))
     return tasks
 
 
@@ -74,14 +80,15 @@ def measure_suite(task: Task, graph: Graph, seeds: Sequence[int], device: torch.
     vectors = fit_vectors(task, graph, seeds, device)
     splits = {column: budget_splits(graph.labels, budget) for column, budget in _BUDGETS.items()}  # type: ignore[arg-type]
     rows = []
-    for matrix in vectors.stack:
-        scores = {
-            column: float(budget_accuracy(_dense(matrix), graph.labels, some, device).mean())
-            for column, some in splits.items()
-        }
-        found = {column: round(score, 5) for column, score in scores.items()}
-        cost = {"seconds": round(vectors.seconds, 3), "peak_mb": vectors.peak_mb}
-        rows.append({"test": found["few"], **found, **cost, "protocol": "suite: few and 10%, ten splits each"})
+    for matrix in as_matrices(vectors.stack):
+        row: dict[str, Any] = {}
+        for column, some in splits.items():
+            score = budget_scores(_dense(matrix), graph.labels, some, device)
+            asked = score.tested > 0
+            groups = group_shares(score.right[asked], score.tested[asked])
+            row |= {column: round(float(score.accuracy.mean()), 5), f"{column}_groups": groups}
+        cost = {"seconds": round(vectors.seconds, 3), "peak_mb": vectors.peak_mb, "teleport": vectors.teleports}
+        rows.append({"test": row["few"], **row, **cost, "protocol": "suite: few and 10%, ten splits each"})
     return rows
 
 
@@ -100,12 +107,29 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
         shown = []
         for dataset, column in cells:
             found = results.summary(name, dataset, column, "suite")
-            spread = f" ({100 * found.std:.1f})" if found is not None and found.std is not None else ""
-            shown.append(tables.EMPTY if found is None else f"{100 * found.mean:.1f}{spread}")
+            spread = f" ({found.std:.1f})" if found is not None and found.std is not None else ""
+            shown.append(tables.EMPTY if found is None else f"{found.mean:.1f}{spread}")
         accuracy.append((_title(name), *shown))
     header = ("", *(f"{dataset}, {_BUDGETS[column]}" for dataset, column in cells))
     first = tables.Table("Test accuracy in percent", header, accuracy)
-    return tables.noted([first, _standing(results, means, cells)], NOTES_BELOW)
+    all_tables = [first, _standing(results, means, cells)]
+    if PLAIN in results.methods and len(parts := [name for name in (OURS, ALL_PARTS) if name in results.methods]):
+        all_tables.append(_gains(results, parts, cells))
+    return tables.noted(all_tables, NOTES_BELOW)
+
+
+def _gains(results: Results, names: list[str], cells: list[tuple[str, str]]) -> tables.Table:
+    """Return what the paper's parts gain over the plain loss, same start and settings."""
+    lines = []
+    for dataset, column in cells:
+        line = [f"{dataset}, {_BUDGETS[column]}"]
+        for name in names:
+            gain, over_nodes = results.difference(name, PLAIN, dataset, column, "suite")
+            said = tables.EMPTY if gain is None else gain.verdict if over_nodes else SEEDS_ONLY
+            line += [tables.interval(gain), said]
+        lines.append(line)
+    header = ("", *(cell for name in names for cell in (_title(name), "verdict")))
+    return tables.Table("Gain over the plain loss, in points", header, lines)
 
 
 def _standing(results: Results, means: dict[str, list[float | None]], cells: list[tuple[str, str]]) -> tables.Table:
@@ -120,16 +144,13 @@ def _standing(results: Results, means: dict[str, list[float | None]], cells: lis
         known = [value for value in means[name] if value is not None]
         wins = ties = losses = 0
         for dataset, column in cells if name != OURS else ():
-            ours, theirs = (results.by_seed(each, dataset, column, "suite") for each in (OURS, name))
-            if not ours or not theirs:
+            compared, _ = results.difference(OURS, name, dataset, column, "suite", without_seed=True)
+            if compared is None and not results.by_seed(name, dataset, column, "suite"):
                 continue
-            if len(theirs) == 1:
-                theirs = dict.fromkeys(ours, next(iter(theirs.values())))
-            compared = paired(ours, theirs)
             wins += compared is not None and compared.verdict == "gain"
             losses += compared is not None and compared.verdict == "loss"
             ties += compared is None or compared.verdict == "within noise"
-        mean = f"{100 * sum(known) / len(known):.2f}" if len(known) == len(cells) else tables.EMPTY
+        mean = f"{sum(known) / len(known):.2f}" if len(known) == len(cells) else tables.EMPTY
         rank = f"{by_rank[name]:.1f}" if name in by_rank else tables.EMPTY
         against = tables.EMPTY if name == OURS else f"{wins} / {ties} / {losses}"
         rows.append((_title(name), mean, rank, against))
@@ -150,3 +171,67 @@ def _title(name: str) -> str:
         OURS: "nodewise, defaults",
     }
     return titles[name] if name in titles else METHODS[name].title
+
+
+REGRET_NOTES = (
+    "Each cell: accuracy in percent with 20 labels per class / with 10% of the labels, scored as in the suite; means "
+    "over encoder seeds. Regret: what the teleport chosen from the graph loses against the best of the grid, which "
+    "only labels of test nodes can name.",
+)
+_CHOSEN = "chosen"
+
+
+def plan_regret(setup: Setup) -> list[Task]:
+    """Return the cells' tasks: our defaults, untrained and learnt, with each teleport and the chosen one."""
+    setup.check_methods(("untrained", "learnt"))
+    tasks = []
+    for dataset in setup.datasets:
+        for kind in filter(setup.wants, ("untrained", "learnt")):
+            usual = Settings()
+            if kind == "untrained":
+                off = replace(usual.adaptive, collision=False, dpp=False, weights=False)
+                usual = replace(usual, sampling=off, training=replace(usual.training, steps=0))
+            for teleport in (*GRID, None):
+                settings = usual
+                if teleport is not None:
+                    encoder = config.changed(usual, {("encoder", "teleports"): [teleport]}, "regret").encoder
+                    settings = replace(usual, encoder=encoder)
+                settings = reduced(settings) if setup.quick else settings
+                name = f"{kind}, {_CHOSEN if teleport is None else f'{teleport:g}'}"
+                tasks.append(Task("suite", name, dataset, OURS, settings))
+    return tasks
+
+
+def render_regret(results: Results, setup: Setup) -> list[tables.Table]:
+    """Return accuracies by teleport and the regret of the choice, untrained and learnt."""
+    found = []
+    for kind in dict.fromkeys(name.partition(",")[0] for name in results.methods):
+        rows = [name for name in results.methods if name.startswith(f"{kind},")]
+        means = {
+            (name, dataset, column): _mean(results, name, dataset, column)
+            for name in rows
+            for dataset in results.datasets
+            for column in _BUDGETS
+        }
+
+        def both(name: str, dataset: str, means: dict[tuple[str, str, str], float | None] = means) -> str:
+            values = [means[name, dataset, column] for column in _BUDGETS]
+            return " / ".join(tables.EMPTY if value is None else f"{value:.2f}" for value in values)
+
+        lines = [(name.partition(", ")[2], *(both(name, dataset) for dataset in results.datasets)) for name in rows]
+        lines.insert(0, ("the choice", *(_teleport(results, f"{kind}, {_CHOSEN}", each) for each in results.datasets)))
+        for column, budget in _BUDGETS.items():
+            cells = []
+            for dataset in results.datasets:
+                values = [means[name, dataset, column] for name in rows]
+                known = [value for value in values if value is not None]
+                whole = len(known) == len(values)
+                cells.append(f"{max(max(known[:-1]) - known[-1], 0.0):.2f}" if whole else tables.EMPTY)
+            lines.append((f"regret, {budget}", *cells))
+        found.append(tables.Table(f"Teleports, {kind}", ("teleport", *results.datasets), lines))
+    return tables.noted(found, REGRET_NOTES)
+
+
+def _teleport(results: Results, name: str, dataset: str) -> str:
+    found = results.row(name, dataset, 0, "suite")
+    return tables.EMPTY if found is None else found.get("teleport") or tables.EMPTY

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
 from nodewise.evaluation.evaluate import Summary
 from nodewise.evaluation.paired import PairedDifference
+from nodewise.reproduce.results import Comparison
 
 EMPTY = "–"
 
@@ -57,11 +60,26 @@ def _escaped(text: str) -> str:
     return text
 
 
+_MARK = r"% needs \usepackage{"
+
+
+def refuse_foreign(folder: Path, name: str) -> None:
+    """Refuse to write tables over files that only have their names: ours come in pairs, and the LaTeX one is marked."""
+    files = [folder / f"{name}.{ending}" for ending in ("md", "tex")]
+    try:
+        ours = files[1].is_file() and _MARK.encode() in files[1].read_bytes()[:4000]
+        taken = [file for file in files if os.path.lexists(file) and not ours]
+    except OSError as error:
+        raise InputError(f"{files[1]}: cannot be read: {error.strerror}", code="unreadable-file") from None
+    if taken:
+        raise InputError(f"{taken[0]}: is not a table of ours; name another folder", code="foreign-folder")
+
+
 def write_tables(folder: Path, name: str, title: str, tables: Sequence[Table], warning: str = "") -> str:
     """Write NAME.md and NAME.tex; return the Markdown."""
     head = [f"# {title}", *([f"**{warning}**"] if warning else [])]
     markdown = "\n\n".join([*head, *(table.markdown() for table in tables)])
-    comment = [f"% {title}", *([f"% {warning}"] if warning else []), rf"% needs \usepackage{{{PACKAGES}}}", ""]
+    comment = [f"% {title}", *([f"% {warning}"] if warning else []), f"{_MARK}{PACKAGES}}}", ""]
     latex = "\n".join([*comment, *_latex_of_all(name, tables)])
     folder.mkdir(parents=True, exist_ok=True)
     for ending, text in (("md", markdown), ("tex", latex)):
@@ -119,6 +137,13 @@ def interval(difference: PairedDifference | None, digits: int = 2) -> str:
         return EMPTY
     middle, low, high = (f"{value:+.{digits}f}" for value in (difference.mean, difference.low, difference.high))
     return f"{middle} [{low}, {high}] (n={difference.n})"
+
+
+def compared(comparison: Comparison | None) -> tuple[str, str, str]:
+    """Return three cells: the differences on test nodes and on other unseen ones, and the verdict."""
+    if comparison is None:
+        return EMPTY, EMPTY, EMPTY
+    return interval(comparison.test), interval(comparison.others), comparison.verdict
 
 
 PACKAGES = "array,booktabs,graphicx,longtable"
