@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from nodewise.cli.main import main
 from tests.command_line import SMALL, Nodewise, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A change is judged by the same examples each time; HYPOTHESIS_PROFILE=default looks for new ones.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+# Tests send signals, which a process started behind an ampersand or by nohup ignores from the start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

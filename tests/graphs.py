@@ -10,20 +10,30 @@ from nodewise.graph.graph import Graph
 
 
 def random_graph(
-    num_nodes: int, num_edges: int, *, num_features: int = 7, sparse: bool = False, seed: int = 0
+    num_nodes: int,
+    num_edges: int,
+    *,
+    num_features: int = 7,
+    sparse: bool = False,
+    weighted: bool = False,
+    directed: bool = False,
+    seed: int = 0,
 ) -> Graph:
-    """A uniformly random graph with random features; some nodes may be isolated."""
+    """A uniformly random graph with random features; some nodes may be isolated. Weights differ by up to a thousand."""
     generator = np.random.default_rng(seed)
     ends = generator.integers(0, num_nodes, (2, num_edges))
     features = generator.random((num_nodes, num_features), dtype=np.float32)
     if sparse:
         features = sp.csr_matrix(features * (features > 0.6))
-    return Graph.from_edges(ends[0], ends[1], num_nodes=num_nodes, features=features)
+    weights = 10 ** generator.uniform(-1.5, 1.5, num_edges) if weighted else None
+    return Graph.from_edges(
+        ends[0], ends[1], weights=weights, directed=directed, num_nodes=num_nodes, features=features
+    )
 
 
-def small_graph(*, sparse: bool = False) -> Graph:
+def small_graph(*, sparse: bool = False, weighted: bool = False) -> Graph:
     """Thirty nodes, about forty edges, at least one of them isolated."""
-    graph = random_graph(30, 40, sparse=sparse, seed=3)
+    graph = random_graph(30, 40, sparse=sparse, weighted=weighted, seed=3)
     assert (graph.degrees == 0).any()
     return graph
 

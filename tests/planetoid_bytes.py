@@ -53,9 +53,9 @@ def matrix(values: sp.csr_matrix) -> bytes:
     return matrix_parts(values.shape, parts)
 
 
-def lists(neighbours: dict[int, list[int]]) -> bytes:
+def lists(neighbors: dict[int, list[int]]) -> bytes:
     items = b"".join(
-        integer(node) + b"](" + b"".join(map(integer, others)) + b"e" for node, others in neighbours.items()
+        integer(node) + b"](" + b"".join(map(integer, others)) + b"e" for node, others in neighbors.items()
     )
     return glob("collections", "defaultdict") + glob("__builtin__", "list") + b"\x85R(" + items + b"u"
 
@@ -68,7 +68,7 @@ WORDS = sp.csr_matrix(
     np.array([[1, 0, 1, 0], [0, 2, 0, 0], [0, 0, 1, 3], [1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 5]], np.float32)
 )
 CLASSES = np.array([[1, 0], [0, 1], [0, 1], [0, 1], [0, 0], [1, 0]], np.int32)
-NEIGHBOURS = {0: [1, 2, 2], 1: [0, 1, 1], 2: [0, 0, 5], 3: [5], 4: [], 5: [2, 3]}
+NEIGHBORS = {0: [1, 2, 2], 1: [0, 1, 1], 2: [0, 0, 5], 3: [5], 4: [], 5: [2, 3]}
 
 
 def small_set() -> dict[str, bytes]:
@@ -80,6 +80,6 @@ def small_set() -> dict[str, bytes]:
         "y": pickled(array(CLASSES[:1])),
         "ally": pickled(array(CLASSES[:3])),
         "ty": pickled(array(CLASSES[[5, 3]])),
-        "graph": pickled(lists(NEIGHBOURS)),
+        "graph": pickled(lists(NEIGHBORS)),
         "test.index": b"5\n3\n",
     }

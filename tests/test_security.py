@@ -26,6 +26,7 @@ import nodewise
 from nodewise.cli.main import main
 from nodewise.core import config
 from nodewise.core.errors import InputError
+from nodewise.core.parts import Unloaded
 from nodewise.core.registry import FileText
 from nodewise.datasets import planetoid_files
 from nodewise.datasets.planetoid_pickle import read_array, read_lists, read_matrix
@@ -42,7 +43,7 @@ SOURCE = Path(nodewise.__file__).parent
 SMALL = ("--set", "training.steps=2", "--set", "training.batch_size=4", "--set", "encoder.dimension=8", "--quiet")
 OWN = f"""
 open({CANARY!r}, "w").close()
-from nodewise.sampling.all_in_batch import AllInBatch
+from nodewise.sampling.choose.all_in_batch import AllInBatch
 class Strategy(AllInBatch): pass
 """
 
@@ -212,7 +213,7 @@ class TestCodeInSettings:
     ) -> None:
         assert "evil_nodewise_test:Strategy" in (run / "config.toml").read_text()
         model = NodeEmbedder.load(run)
-        assert isinstance(model.settings.sampling, config.Unloaded)
+        assert isinstance(model.settings.sampling, Unloaded)
         assert model.settings.sampling.name == "evil_nodewise_test:Strategy"
         commands = (
             ("transform", "run", "edges.csv", "-o", "new.parquet"),
@@ -232,7 +233,7 @@ class TestCodeInSettings:
         capsys.readouterr()
         again = ("embed", "edges.csv", "--config", "run/config.toml", "-o", "again", *SMALL)
         assert main(list(again)) == 2
-        assert "would load code, and only a file of settings names it" in capsys.readouterr().err
+        assert "would load code, and only a file names it" in capsys.readouterr().err
         assert not ran()
         assert not Path("again").exists()
         assert main([*again, "--set", "sampling.strategy=evil_nodewise_test:Strategy"]) == 0
@@ -248,7 +249,7 @@ class TestCodeInSettings:
         Path("c.toml").write_text(f'[sampling]\nstrategy = "{name}"\n')
         settings = config.load_toml(Settings, "c.toml")
         for loaded in (settings, config.override(settings, ["training.steps=3"])):
-            assert isinstance(loaded.sampling, config.Unloaded)
+            assert isinstance(loaded.sampling, Unloaded)
             assert isinstance(loaded.sampling.name, FileText)
             with pytest.raises(InputError, match="would load code"):
                 NodeEmbedder(loaded).fit(read_graph("edges.csv"))
@@ -279,7 +280,7 @@ class TestCodeInSettings:
         named = "evil_nodewise_test:Strategy"
         config.override(Settings(), [f"sampling.strategy={named}"])
         Path("c.toml").write_text(f'[sampling]\nstrategy = "{named}"\n')
-        assert isinstance(config.load_toml(Settings, "c.toml").sampling, config.Unloaded)
+        assert isinstance(config.load_toml(Settings, "c.toml").sampling, Unloaded)
 
     def test_an_encoder_is_held_to_the_same(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         written = (run / "config.toml").read_text()
@@ -292,7 +293,7 @@ class TestCodeInSettings:
             NodeEmbedder.load(run)
         assert main(["embed", "edges.csv", "--config", "run/config.toml", "-o", "again", *SMALL]) == 2
         error = capsys.readouterr().err
-        assert "would load code, and only a file of settings names it" in error
+        assert "would load code, and only a file names it" in error
         assert error.count("\n") == 1
         assert not ran()
         assert not Path("again").exists()

@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING
 from nodewise.core.version import __version__
 
 if TYPE_CHECKING:
+    from nodewise.comparison.run import compare
     from nodewise.core.errors import InputError, NodewiseError
+    from nodewise.core.tracking import Callback
     from nodewise.datasets.registry import dataset, load_dataset
     from nodewise.encoders.encoder import Encoder, EncoderSettings, encoder
     from nodewise.graph.graph import Graph
     from nodewise.methods.estimator import Embedder, method
     from nodewise.methods.node_embedder import NodeEmbedder
     from nodewise.read.read import read_graph
-    from nodewise.runs.compare import compare
     from nodewise.runs.run import Run
     from nodewise.sampling.pairs import Candidates, PairSets
     from nodewise.sampling.strategy import Strategy, strategy
     from nodewise.vectors.embeddings import Embeddings
 
 _HOMES = {
+    "Callback": "nodewise.core.tracking",
     "Candidates": "nodewise.sampling.pairs",
     "Embedder": "nodewise.methods.estimator",
     "Embeddings": "nodewise.vectors.embeddings",
@@ -37,7 +39,7 @@ _HOMES = {
     "PairSets": "nodewise.sampling.pairs",
     "Run": "nodewise.runs.run",
     "Strategy": "nodewise.sampling.strategy",
-    "compare": "nodewise.runs.compare",
+    "compare": "nodewise.comparison.run",
     "dataset": "nodewise.datasets.registry",
     "encoder": "nodewise.encoders.encoder",
     "load_dataset": "nodewise.datasets.registry",
@@ -47,6 +49,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Callback",
     "Candidates",
     "Embedder",
     "Embeddings",

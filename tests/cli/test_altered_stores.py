@@ -52,8 +52,8 @@ def put(place: int, value: float) -> Callable[[Any], object]:
 ALTERED = {
     "NaN": (change("features.bin", np.float32, put(7, np.nan)), "nan"),
     "infinite": (change("features.bin", np.float32, put(7, np.inf)), "inf"),
-    # The ring's node 5 has the neighbours 3, 4, 6 and 7: each entry of its row stays in order.
-    "self-loop": (change("indices.bin", np.int32, put(21, 5)), "its own neighbour"),
+    # The ring's node 5 has the neighbors 3, 4, 6 and 7: each entry of its row stays in order.
+    "self-loop": (change("indices.bin", np.int32, put(21, 5)), "its own neighbor"),
     "one direction": (change("indices.bin", np.int32, put(20, 0)), "one direction only"),
     "equal ids": (equal_ids, "several nodes"),
 }

@@ -230,18 +230,44 @@ class TestFeatures:
     def test_missing_file(self, refused: Refused) -> None:
         says(refused("inspect", "edges.csv", "--features", "nodes.csv"), "nodes.csv", "no such file", "[missing-file]")
 
-    def test_not_a_number(self, refused: Refused) -> None:
-        self.inspect(refused, FEATURES.replace("5", "five"), "line 4", "five")
+    def test_a_column_that_cannot_be_understood(self, refused: Refused) -> None:
+        rows = "".join(f"n{i},{i}\n" for i in range(90))
+        strange = "".join(f"{node},x{node}\n" for node in "abcd")
+        self.inspect(refused, f"id,age\n{rows}{strange}", "'age'", "'xa', 'xb', 'xc'", "age:number", "[bad-column]")
 
-    @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e39"])
+    def test_a_date_column_of_two_formats(self, refused: Refused) -> None:
+        days = "a,2024-01-31\nb,31.01.2024\nc,2024-02-01\nd,01.02.2024\n"
+        self.inspect(refused, f"id,since\n{days}", "'since'", "'2024-01-31' and '31.01.2024'", "[bad-column]")
+
+    @pytest.mark.parametrize(
+        ("columns", "part"),
+        [
+            ("x:number,-x", "number and left out"),
+            ("x:number,x:text", "number and text"),
+            ("x:numberz", "'number'"),
+            ("id:number", "the column of ids"),
+            ("x:date", "none of its values"),
+            ("x:vector", "no lists"),
+            ("x", "NAME:KIND"),
+            ("-x,-y", "no feature columns"),
+        ],
+    )
+    def test_contradictory_columns(self, refused: Refused, columns: str, part: str) -> None:
+        write("nodes.csv", FEATURES)
+        for command in (("inspect", "edges.csv"), ("convert", "edges.csv", "-o", "graph.store")):
+            says(refused(*command, "--features", "nodes.csv", "--columns", columns), part)
+
+    def test_an_unknown_column(self, refused: Refused) -> None:
+        write("nodes.csv", FEATURES)
+        message = refused("inspect", "edges.csv", "--features", "nodes.csv", "--columns", "z:number")
+        says(message, "nodes.csv", "'z'", "[missing-column]")
+
+    @pytest.mark.parametrize("value", ["inf", "-inf", "1e39"])
     def test_not_finite(self, refused: Refused, value: str) -> None:
         self.inspect(refused, FEATURES.replace("5", value), "line 4", "x")
 
-    def test_a_missing_value(self, refused: Refused) -> None:
-        self.inspect(refused, FEATURES.replace("5", ""), "line 4", "x")
-
-    def test_an_id_without_features(self, refused: Refused) -> None:
-        self.inspect(refused, FEATURES.replace("d,7,8\n", ""), "'d'")
+    def test_no_id_with_features(self, refused: Refused) -> None:
+        self.inspect(refused, "id,x,y\np,1,2\nq,3,4\n", "'a'", "[other-nodes]")
 
     def test_a_repeated_id(self, refused: Refused) -> None:
         self.inspect(refused, FEATURES + "a,9,9\n", "'a'")
@@ -276,7 +302,7 @@ class TestLabels:
 
     def test_an_unknown_id(self, refused: Refused) -> None:
         write("labels.csv", "id,label\na,red\nz,blue\n")
-        says(refused("inspect", "edges.csv", "--labels", "labels.csv"), "labels.csv", "'z'", "[other-nodes]")
+        says(refused("inspect", "edges.csv", "-l", "labels.csv", "--strict"), "labels.csv", "'z'", "[other-nodes]")
 
     def test_a_repeated_id(self, refused: Refused) -> None:
         write("labels.csv", "id,label\na,red\na,blue\n")
@@ -369,7 +395,7 @@ class TestVectors:
     def test_labels_of_other_nodes(self, refused: Refused) -> None:
         write("vectors.csv", FEATURES)
         write("labels.csv", "id,label\na,red\nz,blue\n")
-        says(refused("evaluate", "vectors.csv", "--labels", "labels.csv"), "labels.csv", "'z'", "[other-nodes]")
+        says(refused("evaluate", "vectors.csv", "-l", "labels.csv", "--strict"), "labels.csv", "'z'", "[other-nodes]")
 
     def test_an_unknown_split(self, refused: Refused) -> None:
         write("vectors.csv", FEATURES)
@@ -385,7 +411,7 @@ class TestOutput:
 
     def test_below_a_file(self, refused: Refused) -> None:
         write("file", "")
-        says(refused("embed", "edges.csv", "-o", "file/run"), "file/run", "Not a directory", "[cannot-write]")
+        says(refused("embed", "edges.csv", "-o", "file/run"), "file/run", "a directory", "[cannot-write]")
 
     def test_a_file(self, refused: Refused) -> None:
         says(refused("embed", "edges.csv", "-o", "edges.csv"), "edges.csv", "is a file", "[cannot-write]")

@@ -74,8 +74,8 @@ def test_what_is_said_goes_to_stderr_and_results_to_stdout(capsys: pytest.Captur
 
 
 def test_examples_and_first_lines() -> None:
-    assert examples("demo") == "\b\nExample:\n  nodewise demo"
-    assert examples("demo", "runs") == "\b\nExamples:\n  nodewise demo\n  nodewise runs"
+    assert examples("demo") == "Example:\n  nodewise demo"
+    assert examples("demo", "runs") == "Examples:\n  nodewise demo\n  nodewise runs"
     assert first_line(Registry).startswith("Classes of one kind by name")
     assert "\n" not in first_line(FileText)
     assert first_line(Estimator) == ""

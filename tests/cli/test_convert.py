@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.command_line import SMALL
 
-from nodewise.cli.convert import parse_size
 from nodewise.core.errors import InputError
 from nodewise.core.interrupt import Stopped
+from nodewise.core.limits import parse_size
 from nodewise.store import convert_edges as store_edges
 
 Nodewise = Callable[..., Any]
@@ -83,7 +83,7 @@ def test_columns_can_be_named(nodewise: Nodewise, ring: Path) -> None:
         (("edges.csv", "-f", "missing.csv", "-o", "g.store"), "missing.csv: no such file"),
         (("edges.csv", "-o", "g.store", "--memory", "much"), "no size"),
         (("edges.csv", "-o", "g.store", "--memory", "1B"), "too few"),
-        (("labels.csv", "-f", "nodes.csv", "-o", "g.store"), "no features for"),
+        (("edges.csv", "-f", "nodes.csv", "-o", "g.store", "--columns", "z:text"), "no column 'z'"),
     ],
 )
 def test_what_cannot_be_converted(
@@ -125,8 +125,8 @@ def test_a_conversion_that_was_interrupted_says_how_to_go_on(nodewise: Nodewise,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store_edges, "merge_runs", lambda *_: (_ for _ in ()).throw(Stopped(15)))
         outcome = nodewise(*convert, "--quiet")
-    assert (outcome.code, outcome.err) == (143, "nodewise: error: interrupted; the same command goes on where it was\n")
-    assert "nodewise: new.store: going on after 3 steps, the last of them 'run 0'\n" in nodewise(*convert).err
+    assert (outcome.code, outcome.err) == (143, "nodewise: error: interrupted; the same command resumes where it was\n")
+    assert "nodewise: new.store: resuming after 3 steps, the last of them 'run 0'\n" in nodewise(*convert).err
 
 
 @pytest.mark.parametrize(
@@ -145,10 +145,10 @@ def test_a_conversion_that_was_interrupted_says_how_to_go_on(nodewise: Nodewise,
     ],
 )
 def test_sizes(text: str, size: int) -> None:
-    assert parse_size(text) == size
+    assert parse_size(text, "--memory") == size
 
 
 @pytest.mark.parametrize("text", ["", "GB", "-1GB", "2 XB", "1e9", "2GB2", "2i", "2iB", "2GG", "2Bi"])
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(InputError, match="no size"):
-        parse_size(text)
+        parse_size(text, "--memory")

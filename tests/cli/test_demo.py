@@ -43,4 +43,8 @@ def test_json_holds_both_evaluations(nodewise: Nodewise) -> None:
     assert report["report"] == "here/report.html"
     assert report["evaluation"]["protocol"].startswith("mvgrl")
     assert report["evaluation_sklearn"]["protocol"].startswith("sklearn")
-    assert [row["name"] for row in report["evaluation"]["comparison"]] == ["raw features", "random encoder"]
+    assert [row["name"] for row in report["evaluation"]["comparison"]] == [
+        "raw features",
+        "smoothed features",
+        "random encoder",
+    ]

@@ -30,9 +30,9 @@ def vectors(folder: Path) -> Path:
     return folder / "vectors.parquet"
 
 
-def with_split(part: Callable[[int], str], labelled: Callable[[int], bool] = lambda _: True) -> None:
+def with_split(part: Callable[[int], str], labeled: Callable[[int], bool] = lambda _: True) -> None:
     """Write the labels again with a column `split`."""
-    rows = (f"n{i},{i % 2 if labelled(i) else ''},{part(i)}\n" for i in range(60))
+    rows = (f"n{i},{i % 2 if labeled(i) else ''},{part(i)}\n" for i in range(60))
     Path("labels.csv").write_text("id,label,split\n" + "".join(rows))
 
 
@@ -55,10 +55,31 @@ def test_the_table_has_scores_and_protocol(nodewise: Nodewise, vectors: Path) ->
 
 
 def test_there_is_no_public_split_of_ones_own_labels(refused: Callable[..., str], vectors: Path) -> None:
-    assert "--split random:20x500x1000" in refused("evaluate", vectors, "--labels", "labels.csv", "-q")
+    assert "[no-split]" in refused("evaluate", vectors, "--labels", "labels.csv", "--split", "public", "-q")
 
 
-@pytest.mark.parametrize("probe", ["sklearn", "dgi", "mvgrl", "graphmae", "cca"])
+def test_labels_without_a_split_are_dealt_into_folds(nodewise: Nodewise, vectors: Path) -> None:
+    report = json.loads(nodewise("evaluate", vectors, "--labels", "labels.csv", "--json").out)
+    assert "5 stratified folds, dealt 2 times" in report["protocol"]
+    assert report["scores"]["accuracy"]["n"] == 10
+    low, high = report["interval"]
+    assert low <= report["scores"]["accuracy"]["mean"] <= high
+    out = nodewise("evaluate", vectors, "--labels", "labels.csv", "--split", "folds:4", "--repeats", 1).out
+    assert "95% interval" in out
+    assert "4 stratified folds" in out
+    assert nodewise("evaluate", vectors, "--labels", "labels.csv", "--split", "folds:2").code == 2
+
+
+def test_measurements_get_a_regression(nodewise: Nodewise, refused: Callable[..., str], vectors: Path) -> None:
+    Path("sizes.csv").write_text("id,size\n" + "".join(f"n{i},{(i % 2) + i / 1000}\n" for i in range(60)))
+    report = json.loads(nodewise("evaluate", vectors, "--labels", "sizes.csv", "--json").out)
+    assert report["scores"]["r2"]["mean"] > 0.8
+    assert report["scores"]["mae"]["mean"] < 0.4
+    assert "classes, not measurements" in refused("evaluate", vectors, "-l", "labels.csv", "--task", "regression")
+    assert "measurements, not classes" in refused("classify", vectors, "-l", "sizes.csv", "-o", "guesses.csv")
+
+
+@pytest.mark.parametrize("probe", ["sklearn", "dgi", "mvgrl", "graphmae", "cca", "grace", "sugrl"])
 def test_every_probe_works_on_a_given_split(nodewise: Nodewise, vectors: Path, probe: str) -> None:
     with_split(lambda i: ("train", "val", "test")[i // 20])
     report = json.loads(nodewise("evaluate", vectors, "-l", "labels.csv", "--probe", probe, "--json").out)
@@ -97,7 +118,8 @@ class TestRuns:
         outcome = nodewise("evaluate", embedded(), *self.SPLIT)
         assert (outcome.code, outcome.err) == (0, ""), outcome.err
         report = json.loads(outcome.out)
-        assert [row["name"] for row in report["comparison"]] == ["raw features", "random encoder"]
+        assert [row["name"] for row in report["comparison"]] == ["raw features", "smoothed features", "random encoder"]
+        assert "the best of what learned nothing" in report["verdict"]
         for row in (report, *report["comparison"]):
             assert 0 <= row["scores"]["link_auc"]["mean"] <= 1
             assert row["protocol"] == report["protocol"]
@@ -108,12 +130,12 @@ class TestRuns:
         # An untrained GCN has random weights and is its own random encoder: every score of the two rows must agree.
         run = embedded("untrained", "--set", "encoder.kind=gcn", "--set", "training.steps=0", "--seed", 4)
         report = json.loads(nodewise("evaluate", run, *self.SPLIT).out)
-        assert report["comparison"][1]["scores"] == report["scores"]
+        assert report["comparison"][2]["scores"] == report["scores"]
 
     def test_the_mean_is_over_runs(self, nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
         runs = [embedded(f"seed{seed}", "--seed", seed) for seed in (2, 5)]
         together = json.loads(nodewise("evaluate", *runs, *self.SPLIT).out)
-        assert together["encoder_seeds"] == together["comparison"][1]["encoder_seeds"] == [2, 5]
+        assert together["encoder_seeds"] == together["comparison"][2]["encoder_seeds"] == [2, 5]
         alone = [json.loads(nodewise("evaluate", run, *self.SPLIT).out)["scores"]["accuracy"] for run in runs]
         assert together["scores"]["accuracy"]["values"] == alone[0]["values"] + alone[1]["values"]
         assert together["scores"]["accuracy"]["n"] == 4
@@ -133,7 +155,7 @@ class TestRuns:
         assert "--graph GRAPH" in outcome.err
         assert json.loads(outcome.out)["comparison"] == []
         named = ("--graph", "moved.csv", "--features", "nodes.csv")
-        assert len(json.loads(nodewise("evaluate", run, *self.SPLIT, *named).out)["comparison"]) == 2
+        assert len(json.loads(nodewise("evaluate", run, *self.SPLIT, *named).out)["comparison"]) == 3
         assert nodewise("evaluate", run, *self.SPLIT, "-q").err == ""
 
     def test_features_belong_to_a_graph(self, refused: Callable[..., str], embedded: Callable[..., Path]) -> None:
@@ -179,17 +201,24 @@ class TestBadInput:
     def test_no_class(self, refused: Callable[..., str], vectors: Path) -> None:
         assert "mine.csv: no label at all" in self.labels(refused, "id,label\nn1,\nn2,\n")
 
-    def test_a_class_with_one_member(self, refused: Callable[..., str], vectors: Path) -> None:
-        message = self.labels(refused, "id,label\nn1,red\nn2,red\nn7,blue\n")
-        assert "the class 'blue' has one member, node 'n7'" in message
+    def test_a_class_with_one_member(self, refused: Callable[..., str], nodewise: Nodewise, vectors: Path) -> None:
+        lines = "id,label\n" + "".join(f"n{i},{'red' if i % 2 else 'green'}\n" for i in range(10)) + "n12,blue\n"
+        assert "the class 'blue' has one member, node 'n12'" in self.labels(refused, lines, "--strict")
+        outcome = nodewise("evaluate", vectors, "-l", "mine.csv", "--json")
+        assert "a class of one member is left out of the scores, such as 'blue'" in outcome.err
 
     def test_labels_of_another_type(self, refused: Callable[..., str], vectors: Path) -> None:
         message = self.labels(refused, "id,label\n1,red\n2,blue\n")
         assert all(word in message for word in ("mine.csv", "integer", "string"))
 
-    def test_labels_for_other_nodes(self, refused: Callable[..., str], vectors: Path) -> None:
-        message = self.labels(refused, "id,label\nn1,red\nm2,blue\n")
-        assert "labels for 1 node without a vector, such as 'm2'" in message
+    def test_labels_for_other_nodes(self, refused: Callable[..., str], nodewise: Nodewise, vectors: Path) -> None:
+        lines = Path("labels.csv").read_text() + "m2,blue\n"
+        assert "[other-nodes]" in self.labels(refused, lines, "--strict")
+        assert "[other-nodes]" in self.labels(refused, "id,label\nm1,red\nm2,blue\n")  # not a single one is known
+        Path("mine.csv").write_text(lines)
+        outcome = nodewise("evaluate", vectors, "-l", "mine.csv", *OPTIONS[2:])
+        assert outcome.code == 0
+        assert "mine.csv: 1 label of a node without a vector left out, such as 'm2' (line" in outcome.err
 
     def test_a_column_of_labels_can_be_named(
         self, nodewise: Nodewise, refused: Callable[..., str], vectors: Path
@@ -210,8 +239,8 @@ class TestBadInput:
         message = refused("evaluate", vectors, "-l", "labels.csv", "--split", "random:20x500x1000", "-q")
         assert "ask for fewer" in message
 
-    def test_an_unlabelled_node_in_the_split(self, refused: Callable[..., str], vectors: Path) -> None:
-        with_split(lambda i: ("train", "val", "test")[i // 20], labelled=lambda i: i != 45)
+    def test_an_unlabeled_node_in_the_split(self, refused: Callable[..., str], vectors: Path) -> None:
+        with_split(lambda i: ("train", "val", "test")[i // 20], labeled=lambda i: i != 45)
         message = refused("evaluate", vectors, "-l", "labels.csv", "-q")
         assert "1 node of the test part of the split without a label, such as 'n45'" in message
 

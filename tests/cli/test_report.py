@@ -83,11 +83,11 @@ def test_a_graph_that_is_gone_is_said_in_the_page(nodewise: Nodewise, embedded: 
     Path("edges.csv").unlink()
     outcome = nodewise("report", "run", "--projection", "pca")
     assert outcome.code == 0
-    assert "no neighbours in the graph: " in outcome.err
+    assert "no neighbors in the graph: " in outcome.err
     assert outcome.err.count("\n") == 1
     data = data_of(run / "report.html")
     assert data["adjacent"] is None
-    assert "Neighbours in the graph and degrees are left out: " in data["notes"][0]
+    assert "Neighbors in the graph and degrees are left out: " in data["notes"][0]
     assert "degree" not in names(data)
 
 
@@ -153,7 +153,7 @@ def test_nodes_that_nothing_tells_apart_make_a_page_that_says_so(nodewise: Nodew
     outcome = nodewise("report", "run")
     assert outcome.code == 0, outcome.err
     data = data_of(folder / "run" / "report.html")
-    assert "All 4 vectors are the same" in data["warnings"][0]
+    assert any("All 4 vectors are the same" in each for each in data["warnings"])
     assert len({tuple(point) for point in unpacked(data["points"]).reshape(-1, 2).tolist()}) == 4
 
 
@@ -190,7 +190,7 @@ def test_a_large_run_is_shown_by_a_sample_that_page_and_command_speak_of(
     monkeypatch.setattr("nodewise.vectors.embedding_files._ROWS_IN_A_BATCH", 7)
     outcome = nodewise("report", "run", "--projection", "pca", "--seed", "3")
     assert outcome.code == 0, outcome.err
-    said = "The page shows a random sample, 30 of 40 nodes; clusters, scores and neighbours were computed among them."
+    said = "The page shows a random sample, 30 of 40 nodes; clusters, scores and neighbors were computed among them."
     assert said in outcome.err
     data = data_of(run / "report.html")
     assert data["notes"] == [said]
@@ -204,7 +204,7 @@ def test_a_large_run_is_shown_by_a_sample_that_page_and_command_speak_of(
     for one, other in zip(data["columns"], whole["columns"], strict=True):
         if one["name"] in ("label", "a", "b", "c", "d", "e"):
             assert (unpacked(one["values"]) == unpacked(other["values"])[places]).all(), one["name"]
-    # Cosines of neighbours that both pages have are those of the same vectors.
+    # Cosines of neighbors that both pages have are those of the same vectors.
     angles = {}
     for page, ids in ((data, names), (whole, everyone)):
         k = page["neighbours"]["k"]
@@ -214,3 +214,14 @@ def test_a_large_run_is_shown_by_a_sample_that_page_and_command_speak_of(
     both = [pair for pair in angles.values() if len(pair) == 2]
     assert len(both) > 100
     assert all(abs(one - other) <= 1 for one, other in both)
+
+
+def test_the_page_opens_in_the_browser_if_asked(
+    nodewise: Nodewise, embedded: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded()
+    shown: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: not shown.append(address))
+    outcome = nodewise("report", "run", "--projection", "pca", "--open", "--quiet")
+    assert shown == [Path("run/report.html").resolve().as_uri()]
+    assert outcome.out == "the page is run/report.html\n"

@@ -135,3 +135,11 @@ def test_the_committed_configs_can_be_read(name: str) -> None:
         assert config.load_toml(Settings, path).training.steps > 0
     assert config.load_toml(Settings, root / f"{name}.toml").sampling.collision
     assert not config.load_toml(Settings, root / "plain" / f"{name}.toml").sampling.collision
+
+
+@pytest.mark.parametrize("name", ["out/claims.md", "out/claims.tex", "out/datasets/datasets.md"])
+def test_files_of_the_users_own_are_not_replaced(refused: Callable[..., str], folder: Path, name: str) -> None:
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_text("years of work")
+    assert "foreign-folder" in refused("reproduce", "datasets", "-o", "out", "--datasets", "citeseer")
+    assert (folder / name).read_text() == "years of work"

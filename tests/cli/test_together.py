@@ -95,7 +95,7 @@ def test_a_killed_process_ends_all_and_a_restart_goes_on(embed: list[str], folde
     assert RunFolder(Path("two/.partial")).checkpoints()[-1].name == "checkpoint-000000000004.safetensors"
     first, second = together(folder, *[[*embed, "-o", "two"]] * 2, before=restart)
     assert first[0] == second[0] == 0, first[2] + second[2]
-    assert "going on after step 4" in first[2]
+    assert "resuming after step 4" in first[2]
     assert second[2] == ""
     assert np.abs(vectors("two") - vectors("one")).max() < 1e-5
     steps = [record["step"] for record in RunFolder(Path("two")).read_metrics()]
@@ -109,7 +109,7 @@ def restart(rank: int) -> None:
 def test_one_process_asked_to_stop_stops_all_and_saves(embed: list[str], folder: Path) -> None:
     outcomes = together(folder, *[[*embed, "-o", "run"]] * 2, before=AtStep(3, signal.SIGTERM))
     assert [code for code, _, _ in outcomes] == [128 + signal.SIGTERM] * 2
-    assert "what was learnt is kept in run/.partial/checkpoint-000000000004" in outcomes[0][2]
+    assert "what was learned is kept in run/.partial/checkpoint-000000000004" in outcomes[0][2]
 
 
 class Chunks:

@@ -100,7 +100,7 @@ def test_new_nodes_in_shards(
     assert all(np.array_equal(found[node], expected[node]) for node in expected)
 
 
-def test_an_altered_store_is_refused_before_it_is_learnt(
+def test_an_altered_store_is_refused_before_it_is_learned(
     nodewise: Nodewise, refused: Callable[..., str], embedded: Callable[..., Path]
 ) -> None:
     run = embedded("run")
@@ -134,8 +134,8 @@ def test_features_in_another_order_are_refused(
     Path("both.csv").write_text("".join(",".join(row) + "\n" for row in shared))
     both = ("--features", "both.csv", "--labels", "both.csv", "--label-column", "team")
     assert nodewise("embed", "edges.csv", *both, "-o", "labelled", *SMALL, "--quiet").code == 0
-    labelled = ("transform", "labelled", "edges.csv", "-o", "out.parquet", "--quiet", "--features")
-    assert "in another order" in refused(*labelled, "turned.csv")
+    labeled = ("transform", "labelled", "edges.csv", "-o", "out.parquet", "--quiet", "--features")
+    assert "in another order" in refused(*labeled, "turned.csv")
     Path("renamed.csv").write_text(Path("nodes.csv").read_text().replace("id,a", "id,alpha"))
     assert nodewise(*command, "renamed.csv").code == 0
 
@@ -164,6 +164,6 @@ def test_shards_say_that_they_go_on(
     run, command = embedded("run"), ("transform", "run", *GRAPH, "--shards", "-o", "vectors")
     with monkeypatch.context() as patch:
         patch.setattr(sharded, "write_shard", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
-        assert "the same command goes on" in nodewise(*command).err
+        assert "the same command resumes" in nodewise(*command).err
     assert run.is_dir()
-    assert "going on after" in nodewise(*command).err
+    assert "resuming after" in nodewise(*command).err

@@ -34,7 +34,7 @@ def _small_trials(monkeypatch: pytest.MonkeyPatch) -> None:
         return override(draw_large(self, variant, number, search_seed), small)
 
     def confirm_some(*arguments: Any, **options: Any) -> None:
-        confirm(*arguments, **options, top=1, runs=2)
+        confirm(*arguments, **options | {"top": 1, "runs": 2})
 
     monkeypatch.setattr(tune, "LOOKS", (2,))
     monkeypatch.setattr(Space, "draw", draw)
@@ -69,7 +69,8 @@ def test_one_search_at_a_time(nodewise: Nodewise, refused: Refused, ring: Path) 
 
 
 def test_the_best_settings_of_both_variants_are_written(nodewise: Nodewise, labels: object) -> None:
-    outcome = nodewise("tune", *FILES, "--labels", "split.csv", "-o", "tuned", *QUICK, "--json")
+    options = ("--labels", "split.csv", "--variants", "full,plain", *QUICK)
+    outcome = nodewise("tune", *FILES, *options, "-o", "tuned", "--json")
     assert (outcome.code, outcome.err) == (0, ""), outcome.err
     report = json.loads(outcome.out)
     assert set(report["best"]) == {"full", "plain"}
@@ -147,3 +148,21 @@ class TestBadInput:
         Path("split.csv").write_text("id,label,split\n" + "".join(rows))
         message = refused("tune", *FILES, "--labels", "split.csv", "-o", "tuned", *QUICK)
         assert "training nodes are of one class" in message
+
+
+def test_optuna_is_asked_for_by_name_and_its_folder_is_its_own(
+    nodewise: Nodewise, refused: Refused, labels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("optuna")
+    choose = Space.chosen
+
+    def small(self: Space, variant: str, chooser: Any) -> Settings:
+        return override(choose(self, variant, chooser), ("encoder.dimension=8", "training.steps=2", "views.length=4"))
+
+    monkeypatch.setattr(Space, "chosen", small)
+    plan = ("tune", *FILES, "--labels", "split.csv", "-o", "tuned", "--variants", "plain", *QUICK)
+    assert nodewise(*plan, "--search", "optuna").code == 0
+    assert Path("tuned/optuna.journal").exists()
+    assert Path("tuned/best-plain.toml").exists()
+    assert "a search with search 'optuna', not None" in refused(*plan)
+    assert "unknown search 'optune'" in refused(*plan, "--search", "optune")

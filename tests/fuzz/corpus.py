@@ -5,8 +5,10 @@ Files are made by this script rather than kept as bytes, so that each says what 
 
 from __future__ import annotations
 
+import bz2
 import io
 import json
+import lzma
 import pickle
 import struct
 import zipfile
@@ -196,12 +198,67 @@ def _edges() -> Iterator[tuple[str, str, bytes]]:
     yield "gml nested 100,000 deep", "e.gml", b"graph [ " * 100_000
     yield "gml with an edge to nowhere", "e.gml", b"graph [ node [ id 0 ] edge [ source 0 target 9 ] ]"
     yield "gml that is not UTF-8", "e.gml", b'graph [ node [ id 0 label "\xff" ] ]'
+    yield "only blank lines", "e.csv", b"\n \n\t\n\n"
+    yield "a byte order mark and nothing", "e.csv", b"\xef\xbb\xbf"
+    yield "utf-32", "e.csv", "a,b\nb,c\n".encode("utf-32")
+    yield "HTML", "e.csv", b"<!DOCTYPE html><html><body>404 Not Found</body></html>\n"
+    yield "JSON lines", "e.jsonl", b'{"source": 1, "target": 2}\n'
+    yield "a JSON list", "e.json", b'[{"source": 1, "target": 2}]'
+    yield "a spreadsheet", "e.xlsx", zipped({"xl/workbook.xml": b"<workbook/>"})
+    yield "a zip of a table", "e.zip", zipped({"e.csv": seeds.EDGES_CSV})
+    yield "a tar", "e.tar", b"e.csv" + bytes(507) + seeds.EDGES_CSV
+    yield "a pickle", "e.pkl", pickle.dumps(Bomb())
+    yield "a pickle called csv", "e.csv", pickle.dumps(Bomb())
+    yield "a SQLite file", "e.csv", b"SQLite format 3\x00" + bytes(84)
+    yield "a PNG called csv", "e.csv", b"\x89PNG\r\n\x1a\n" + bytes(40)
+    yield "an infinite weight", "e.csv", b"source,target,weight\na,b,inf\n"
+    yield "a weight of zero everywhere", "e.csv", b"source,target,weight\na,b,0\nb,c,0\n"
+    yield "a weight beyond all numbers", "e.csv", b"source,target,weight\na,b,1e999\n"
+    yield "bzip2 cut off", "e.csv.bz2", bz2.compress(seeds.EDGES_CSV)[:-8]
+    yield "xz cut off", "e.csv.xz", lzma.compress(seeds.EDGES_CSV)[:-8]
+    yield "zstandard", "e.csv.zst", b"\x28\xb5\x2f\xfd\x04\x00" + seeds.EDGES_CSV
+    yield "gzip of an archive", "e.csv.gz", seeds.gzipped(zipped({"e.csv": seeds.EDGES_CSV}))
+    yield "parquet of nothing", "e.parquet", b""
+    yield "parquet of one column", "e.parquet", seeds.parquet({"source": [1, 2]})
+    yield "parquet with missing ends", "e.parquet", seeds.parquet({"source": [1, None], "target": [2, 3]})
+    yield "parquet of fractions", "e.parquet", seeds.parquet({"source": [0.5], "target": [1.5]})
+    yield "parquet of structs", "e.parquet", seeds.parquet({"source": [{"a": 1}], "target": [{"a": 2}]})
+    yield "parquet of truth values", "e.parquet", seeds.parquet({"source": [True], "target": [False]})
+    yield "npz of three rows", "e.npz", seeds.npz(edge_index=np.zeros((3, 4), np.int64))
+    yield "npz of a number", "e.npz", seeds.npz(edge_index=np.int64(3))
+    yield "npz of complex numbers", "e.npz", seeds.npz(edge_index=np.ones((2, 3), complex))
+    yield "npz of text", "e.npz", seeds.npz(edge_index=np.array([["a", "b"], ["b", "c"]]))
+    yield "npz cut off", "e.npz", seeds.npz(edge_index=np.array([[0, 1], [1, 2]]))[:-30]
+    yield "npz with a wrong checksum", "e.npz", _flipped(seeds.npz(edge_index=np.array([[0, 1], [1, 2]])))
+    yield "npy of one row", "e.npy", seeds.npy(np.arange(4))
+    yield "npy of nothing", "e.npy", b""
+    yield "npy cut off", "e.npy", seeds.npy(np.zeros((2, 50), np.int64))[:-80]
+    yield "npy of the future", "e.npy", b"\x93NUMPY\x09\x00" + bytes(20)
+    yield "npy with a negative shape", "e.npy", npy_header("{'descr': '<i8', 'fortran_order': False, 'shape': (2, -1)}")
+    yield (
+        "npy with an exabyte announced",
+        "e.npy",
+        npy_header("{'descr': '<i8', 'fortran_order': False, 'shape': (2, 10**18)}"),
+    )
+    yield "our graph without ids", "e.npz", own_graph(ids=np.array([5]))
+    yield "our graph with one id twice", "e.npz", own_graph(ids=np.array([5, 5]))
+    yield "our graph in one direction", "e.npz", own_graph(indptr=np.array([0, 1, 1]), indices=np.array([1], np.int32))
+    yield "our graph with fractional indices", "e.npz", own_graph(indices=np.array([0.5, 0.5]))
+    yield "our graph of features that do not fit", "e.npz", own_graph(features=np.ones((5, 2), np.float32))
+    yield "graphml of another root", "e.graphml", XML + b"<html/>"
+    yield "graphml with an edge to nowhere", "e.graphml", XML + GRAPH_OPEN + b'<edge source="a"/>' + GRAPH_CLOSE
+    yield "graphml with a node without a name", "e.graphml", XML + GRAPH_OPEN + b"<node/>" + GRAPH_CLOSE
+    yield "graphml of nothing", "e.graphml", b""
+    yield "gml of nothing", "e.gml", b""
+    yield "gml without nodes", "e.gml", b"graph [ ]"
+    yield "gml with a key beyond numbers", "e.gml", b"graph [ node [ id " + b"9" * 5000 + b" ] ]"
 
 
 def _features() -> Iterator[tuple[str, str, bytes]]:
-    yield "a word for a number", "f.csv", b"id,x\na,1\nb,two\nc,3\nd,4\n"
+    yield "a word among few numbers", "f.csv", b"id,x\na,1\nb,two\nc,3\nd,4\ne,5\n"
+    yield "dates in two ways", "f.csv", b"id,x\na,2024-01-31\nb,31.01.2024\nc,2024-01-30\nd,30.01.2024\n"
     yield "an infinite feature", "f.csv", b"id,x\na,1\nb,inf\nc,3\nd,4\n"
-    yield "a missing node", "f.csv", b"id,x\na,1\nb,2\nc,3\n"
+    yield "none of the nodes", "f.csv", b"id,x\nu,1\nv,2\nw,3\n"
     yield "a node twice", "f.csv", b"id,x\na,1\na,2\nb,2\nc,3\nd,4\n"
     yield "only ids", "f.csv", b"id\na\nb\nc\nd\n"
     yield "no ids for named nodes", "f.npy", seeds.npy(np.ones((4, 2)))
@@ -209,6 +266,16 @@ def _features() -> Iterator[tuple[str, str, bytes]]:
     yield "a pickled sparse matrix", "f.npz", seeds.npz(features=object_array())
     yield "lists of different lengths", "f.parquet", seeds.parquet({"id": list("abcd"), "x": [[1], [1, 2], [1], [1]]})
     yield "structs", "f.parquet", seeds.parquet({"id": list("abcd"), "x": [{"y": 1}] * 4})
+    yield "nothing", "f.csv", b""
+    yield "only names", "f.csv", b"id,x\n"
+    yield "an id that is missing", "f.csv", b"id,x\na,1\n,2\nb,2\nc,3\nd,4\n"
+    yield "numbers beyond float32", "f.csv", b"id,x\na,1e300\nb,1\nc,1\nd,1\n"
+    yield "a ragged row", "f.csv", b"id,x\na,1\nb,2,3\nc,3\nd,4\n"
+    yield "features of nobody", "f.csv", b"id,x\nq,1\nr,2\n"
+    yield "empty lists", "f.parquet", seeds.parquet({"id": list("abcd"), "x": [[], [], [], []]})
+    yield "a matrix of three axes", "f.npy", seeds.npy(np.ones((4, 2, 2)))
+    yield "all zero", "f.csv", b"id,x,y\na,0,0\nb,0,0\nc,0,0\nd,0,0\n"
+    yield "too large to be squared", "f.csv", b"id,x\na,1e30\nb,1\nc,1\nd,1\n"
 
 
 def _labels() -> Iterator[tuple[str, str, bytes]]:
@@ -217,6 +284,11 @@ def _labels() -> Iterator[tuple[str, str, bytes]]:
     yield "fractional classes", "l.parquet", seeds.parquet({"id": list("abcd"), "label": [0.5, 1.0, 2.0, 1.0]})
     yield "pickled classes", "l.npy", seeds.npy(object_array())
     yield "graphml for labels", "l.graphml", seeds.GRAPHML
+    yield "nothing", "l.csv", b""
+    yield "one column", "l.csv", b"label\nu\nv\n"
+    yield "a node twice, unlike", "l.csv", b"id,label\na,u\na,v\n"
+    yield "lists", "l.parquet", seeds.parquet({"id": list("abcd"), "label": [[1], [2], [1], [2]]})
+    yield "structs", "l.parquet", seeds.parquet({"id": list("abcd"), "label": [{"y": 1}] * 4})
 
 
 def _settings() -> Iterator[tuple[str, bytes]]:
@@ -228,6 +300,20 @@ def _settings() -> Iterator[tuple[str, bytes]]:
     yield "dotted keys 5,000 deep", b".".join([b"a"] * 5_000) + b" = 1\n"
     yield "not UTF-8", b"[training]\nsteps = 5 # \xff\n"
     yield "code for a strategy", b'[sampling]\nstrategy = "evil:Strategy"\n'
+    yield "a section that is a list", b"training = [1, 2]\n"
+    yield "a key twice", b"[training]\nsteps = 5\nsteps = 6\n"
+    yield "a rate that is no number", b"[training]\nlearning_rate = nan\n"
+    yield "an infinite rate", b"[training]\nlearning_rate = inf\n"
+    yield "steps below zero", b"[training]\nsteps = -1\n"
+    yield "a date for a number", b"[training]\nsteps = 2026-01-01\n"
+    yield "more dimensions than anybody has", b"[encoder]\ndimension = 8000000000\n"
+    yield "an encoder that nobody knows", b'[encoder]\nkind = "transformer"\n'
+    yield "a strategy that nobody knows", b'[sampling]\nstrategy = "guess"\n'
+    yield "a teleport beyond one", b"[encoder]\nteleports = [1.5]\n"
+    yield "no teleports", b"[encoder]\nteleports = []\n"
+    yield "truth for a number", b"[training]\nbatch_size = true\n"
+    yield "a batch of one", b"[training]\nbatch_size = 1\n"
+    yield "JSON", b'{"training": {"steps": 5}}'
 
 
 def _runs() -> Iterator[tuple[str, str, dict[str, bytes]]]:
@@ -285,6 +371,20 @@ def _vectors() -> Iterator[tuple[str, str, bytes]]:
     yield "word2vec with a huge header", "v.vec", b"999999999999 999999999999\na 1\n"
     yield "pickled vectors", "v.npy", seeds.npy(object_array())
     yield "an unclear format", "v.bin", b"1 2 3\n"
+    yield "nothing", "v.csv", b""
+    yield "one id twice", "v.csv", b"id,x\na,1\na,2\n"
+    yield "words for numbers", "v.csv", b"id,x\na,one\nb,two\n"
+    yield "missing vectors", "v.parquet", seeds.parquet({"id": ["a", "b"], "embedding": [[1.0], None]})
+    yield "vectors of unlike lengths", "v.parquet", seeds.parquet({"id": ["a", "b"], "embedding": [[1.0], [1.0, 2.0]]})
+    yield "infinite vectors", "v.parquet", seeds.parquet({"id": ["a", "b"], "embedding": [[float("inf")], [1.0]]})
+    yield "word2vec of words", "v.vec", b"2 2\na x y\nb 1 2\n"
+    yield "word2vec cut off", "v.vec", b"2 2\na 1 2\nb 1"
+
+
+def _flipped(content: bytes) -> bytes:
+    """Return an archive with one bit of its first member changed."""
+    place = content.index(b"NUMPY") + 130
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
 
 def _twice() -> bytes:
@@ -297,6 +397,10 @@ def _twice() -> bytes:
     return buffer.getvalue()
 
 
+_ABOUT_THE_GRAPH = ("all zero", "too large to be squared")
+"""Found out when the graph is whole, and told of it."""
+
+
 def corpus() -> dict[str, Malformed]:
     """Return every malformed file under a name that says what is wrong with it."""
     found: dict[str, Malformed] = {}
@@ -305,7 +409,9 @@ def corpus() -> dict[str, Malformed]:
         found[f"edges: {name}"] = Malformed(file, ("inspect", file), {file: content})
     for name, file, content in _features():
         found[f"features: {name}"] = Malformed(
-            file, ("embed", "edges.csv", "--features", file, "-o", "out", "--quiet"), edges | {file: content}
+            file if name not in _ABOUT_THE_GRAPH else "features",
+            ("embed", "edges.csv", "--features", file, "-o", "out", "--quiet"),
+            edges | {file: content},
         )
     for name, file, content in _labels():
         found[f"labels: {name}"] = Malformed(
@@ -313,7 +419,7 @@ def corpus() -> dict[str, Malformed]:
         )
     for name, content in _settings():
         found[f"settings: {name}"] = Malformed(
-            "c.toml" if "code" not in name else "evil:Strategy",
+            "evil:Strategy" if name.startswith("code") else "c.toml",
             ("embed", "edges.csv", "--config", "c.toml", "-o", "out", "--quiet"),
             edges | {"c.toml": content, "evil.py": f"open({CANARY!r}, 'w').close()".encode()},
         )

@@ -24,7 +24,7 @@ SAMPLE = (
 
 
 def test_there_are_enough_of_them() -> None:
-    assert len(CORPUS) >= 60
+    assert len(CORPUS) >= 150
     assert set(SAMPLE) < set(CORPUS)
 
 

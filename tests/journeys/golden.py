@@ -42,6 +42,13 @@ EMBEDDERS = {
     "cca-ssg": ("epochs=3", "dimension=8"),
     "bgrl": ("epochs=3", "dimension=8"),
     "graphmae": ("epochs=3", "dimension=8", "heads=2"),
+    "ggd": ("epochs=3", "dimension=8"),
+    "afgrl": ("epochs=3", "dimension=8", "clusters=3"),
+    "homogcl": ("epochs=3", "dimension=8", "hidden=8", "clusters=3"),
+    "graphacl": ("epochs=3", "dimension=8"),
+    "sp-gcl": ("epochs=3", "dimension=8", "seeds=8", "negatives=5"),
+    "ns4gc": ("epochs=3", "dimension=8", "hidden=8"),
+    "maskgae": ("epochs=3", "dimension=8", "hidden=8"),
 }
 CLASSIFIERS = {
     "raw": ("epochs=3",),

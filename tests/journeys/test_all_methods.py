@@ -32,7 +32,7 @@ SMALL = EMBEDDERS | CLASSIFIERS
 
 
 @pytest.fixture(autouse=True)
-def half_labelled(folder: Path) -> None:
+def half_labeled(folder: Path) -> None:
     write_ring()
 
 
@@ -60,7 +60,7 @@ def test_from_the_shell(name: str, ran: Callable[..., Any], refused: Callable[..
 
     scores = ran("evaluate", "run", "--split", SPLIT, "--repeats", "2")
     assert 0 <= scores["scores"]["accuracy"]["mean"] <= 1
-    assert [row["name"] for row in scores["comparison"]] == ["raw features", "random encoder"]
+    assert [row["name"] for row in scores["comparison"]] == ["raw features", "smoothed features", "random encoder"]
 
     near = ran("neighbors", "run", "--node", "paper_7", "-k", "3")["neighbors"]
     assert len(near) == 3
@@ -102,10 +102,10 @@ def test_from_python(name: str) -> None:
 
     # The files that the graph was read from are found again, unless others are given.
     found = Run("run").evaluate(split=SPLIT, repeats=2)
-    assert [row.name for row in found.rows] == ["raw features", "random encoder", "run"]
+    assert [row.name for row in found.rows] == ["raw features", "smoothed features", "random encoder", "run"]
     beside = Run("run").evaluate(graph="edges.csv", split=SPLIT, repeats=2)
     assert beside.accuracy == found.accuracy
-    assert [row.name for row in beside.rows] == ["structural features", "random encoder", "run"]
+    assert [row.name for row in beside.rows] == ["structural features", "smoothed features", "random encoder", "run"]
 
     page = Run("run").report(projection="pca")
     assert page.path == Path("run/report.html")

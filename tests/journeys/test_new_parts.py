@@ -89,7 +89,7 @@ class Means(Encoder):
 
     @torch.no_grad()
     def graph(self, features, topology):
-        adjacency, runs = topology.normalised_adjacency(), []
+        adjacency, runs = topology.normalized_adjacency(), []
         for weight in self.weight:
             hidden = features.times(weight)
             for _ in range(self.hops):
@@ -229,7 +229,8 @@ def test_a_short_name_means_nothing_to_another_process(folder: Path, own_encoder
     assert done.returncode == 0, done.stderr
     compared = [row["name"] for row in json.loads(done.stdout)["comparison"]]
     said = "no comparison with a random encoder: encoder_nodewise_test:MeansSettings is not loaded"
-    assert compared == ["raw features"] if own_encoder else ["raw features", "random encoder"]
+    names = ["raw features", "smoothed features"]
+    assert compared == (names if own_encoder else [*names, "random encoder"])
     assert (said in done.stderr) is own_encoder
     assert nodewise("report", "run", "--projection", "pca").returncode == 0
     assert nodewise("neighbors", "run", "--node", "paper_0").returncode == 0
@@ -261,15 +262,18 @@ def test_a_mistake_is_told_in_one_line(
 
 
 def test_a_method(folder: Path) -> None:
-    """In processes of their own: what one registers must not be in the catalogue of other tests."""
+    """In processes of their own: what one registers must not be in the catalog of other tests."""
     name, split = "method_nodewise_test:Powers", ("--split", "random:3x3x3", "--probe", "sklearn", "--quiet", "--json")
     command(folder, "embed", *GRAPH, "--method", name, "--set", "power=1", "-o", "powers", "--quiet")
     assert json.loads((folder / "powers" / "environment.json").read_text())["method"] == name
     assert tomllib.loads((folder / "powers" / "config.toml").read_text()) == {"power": 1}
     scores = json.loads(command(folder, "evaluate", "powers", "--labels", "labels.csv", *split))
-    assert [row["name"] for row in scores["comparison"]] == ["raw features", "random encoder"]
+    assert [row["name"] for row in scores["comparison"]] == ["raw features", "smoothed features", "random encoder"]
     command(folder, "report", "powers", "--quiet")
     command(folder, "neighbors", "powers", "--node", "paper_0")
+    refused = attempt(folder, "transform", "powers", "edges.csv", "--features", "nodes.csv", "-o", "new.parquet")
+    assert refused.returncode == 2
+    assert refused.stderr.rstrip().endswith("[own-code]")
     code = (
         "import nodewise as nw, method_nodewise_test\n"
         "graph = nw.read_graph('edges.csv', features='nodes.csv')\n"
@@ -287,7 +291,11 @@ def test_a_data_set(folder: Path) -> None:
     subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
 
 
+def attempt(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "nodewise", *words], cwd=folder, capture_output=True, text=True)
+
+
 def command(folder: Path, *words: str) -> str:
-    done = subprocess.run([sys.executable, "-m", "nodewise", *words], cwd=folder, capture_output=True, text=True)
+    done = attempt(folder, *words)
     assert done.returncode == 0, done.stderr
     return done.stdout

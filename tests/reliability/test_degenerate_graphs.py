@@ -51,7 +51,7 @@ def test_trains_to_finite_vectors(name: str, features: str, preset: str) -> None
     assert np.isfinite(vectors).all()
 
 
-def test_a_hub_of_a_hundred_thousand_neighbours() -> None:
+def test_a_hub_of_a_hundred_thousand_neighbors() -> None:
     hub = graph(star(100_000), 100_001)
     assert hub.degrees[0] == 100_000
     settings = config.override(Settings(), [*SMALL, "sampling.class_collision.clusterings=1"])

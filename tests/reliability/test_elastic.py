@@ -1,4 +1,4 @@
-"""torchrun starts everybody again after a kill, and training goes on from the last checkpoint."""
+"""torchrun starts everybody again after a kill, and training resumes from the last checkpoint."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_killed_worker_is_started_again_and_training_goes_on(
         finally:
             launcher.terminate()
             launcher.wait(PATIENCE)
-    (step,) = re.findall(r"going on after step (\d+)", Path("log").read_text())
+    (step,) = re.findall(r"resuming after step (\d+)", Path("log").read_text())
     assert 0 < int(step) < STEPS
     one, two = (Embeddings.from_parquet(RunFolder(Path(run)).embeddings).vectors for run in ("one", "two"))
     assert np.abs(one - two).max() < 1e-4

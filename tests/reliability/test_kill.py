@@ -80,7 +80,7 @@ def test_a_newest_checkpoint_cut_off_by_a_loss_of_power(
     end = nursery.run(files, *arguments, "-o", "run", "--resume")
     assert end.code == 0
     assert f"{newest.name}: not a readable checkpoint" in end.err
-    assert f"going on after step {int(older.stem.partition('-')[2])}\n" in end.err
+    assert f"resuming after step {int(older.stem.partition('-')[2])}\n" in end.err
     assert results(files / "run") == uninterrupted
 
 

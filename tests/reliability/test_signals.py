@@ -18,7 +18,7 @@ def test_one_signal_saves_and_says_how_to_go_on(
     end = nursery.run(files, *EMBED, "-o", "run", signal_at=[number, 5])
     assert end.code == code
     assert end.err.count("\n") == 1
-    assert end.err.startswith("nodewise: error: interrupted; what was learnt is kept in run/.partial/checkpoint-")
+    assert end.err.startswith("nodewise: error: interrupted; what was learned is kept in run/.partial/checkpoint-")
     # The step that was under way, number 5, is the sixth.
     assert sorted((files / "run" / ".partial").glob("checkpoint-*"))[-1].stem.endswith("-000000000006")
     told = shlex.split(end.err.partition("resume with: ")[2])

@@ -2,64 +2,93 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.core.files import to_json
+from nodewise.core.limits import parse_size, within
 from nodewise.core.terminal import printable
 from nodewise.runs import source
 
 if TYPE_CHECKING:
-    pass
+    from nodewise.runs.source import GraphSource
+
+INPUT, OUTPUT, TRAINING, SPEED = "Input", "Output", "Training", "Speed"
+"""Headings of the options in a help text."""
 
 GraphName = Annotated[
     str, typer.Argument(metavar="GRAPH", help="A data set (such as citeseer), a file of edges, or a store.")
 ]
 RunName = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that 'nodewise embed' left.")]
 RunOrFile = Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of vectors.")]
-Features = Annotated[
-    Path | None, typer.Option("--features", "-f", metavar="FILE", help="Features of the nodes, keyed by id.")
+RunOutput = Annotated[
+    Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.", rich_help_panel=OUTPUT)
 ]
-Labels = Annotated[
-    Path | None, typer.Option("--labels", "-l", metavar="FILE", help="Labels of the nodes, keyed by id.")
+FolderOutput = Annotated[
+    Path,
+    typer.Option(
+        "--output", "-o", metavar="DIR", help="Folder of the results; may be resumed.", rich_help_panel=OUTPUT
+    ),
 ]
 DataDir = Annotated[
-    Path | None, typer.Option("--data-dir", metavar="DIR", help="Where the files of the data sets are.")
+    Path | None,
+    typer.Option("--data-dir", metavar="DIR", help="Where the files of the data sets are.", rich_help_panel=INPUT),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
-Config = Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="Settings in TOML.")]
-Preset = Annotated[
-    str | None, typer.Option("--preset", metavar="NAME", help="Start from named settings, such as 'paper'.")
+Attributes = Annotated[
+    Path | None,
+    typer.Option(
+        "--attributes",
+        "-a",
+        metavar="FILE",
+        help="Further columns of the nodes, keyed by id.",
+        rich_help_panel=INPUT,
+    ),
+]
+AttributeIds = Annotated[
+    str | None,
+    typer.Option("--id-column", metavar="COLUMN", help="Column of ids in the attributes.", rich_help_panel=INPUT),
+]
+GraphOption = Annotated[
+    str | None,
+    typer.Option("--graph", metavar="GRAPH", help="The graph, where the run cannot find it.", rich_help_panel=INPUT),
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change one setting; may be repeated."),
+    typer.Option(
+        "--set", "-s", metavar="KEY=VALUE", help="Change one setting; may be repeated.", rich_help_panel=TRAINING
+    ),
 ]
 MOST_SEED = 2**32 - 1
 """What numpy and scikit-learn take; a larger seed would be refused only when the work is done."""
 
-Seed = Annotated[
-    int, typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help="The same seed gives the same vectors.")
-]
-Device = Annotated[str, typer.Option("--device", metavar="NAME", help="cpu, cuda or auto.")]
-Threads = Annotated[
-    int | None,
-    typer.Option("--threads", min=1, metavar="N", help="CPU threads; torch decides if not given."),
-]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)]
+Device = Annotated[str, typer.Option("--device", metavar="NAME", help="cpu, cuda or auto.", rich_help_panel=SPEED)]
+
+
+def seed_option(says: str, panel: str) -> Any:
+    """Return the option of a seed."""
+    return typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help=says, rich_help_panel=panel)
+
+
+Seed = Annotated[int, seed_option("The same seed gives the same vectors.", TRAINING)]
 
 
 @dataclass(frozen=True)
 class EdgeColumns(source.EdgeColumns):
     """How a file of edges is written, where the guess is wrong."""
+
+    panel = INPUT
 
     delimiter: Annotated[
         str | None, typer.Option("--delimiter", metavar="CHAR", help="What separates the columns of the edges.")
@@ -73,30 +102,224 @@ class EdgeColumns(source.EdgeColumns):
     target: Annotated[
         str | None, typer.Option("--target", metavar="COLUMN", help="Column of the other end of an edge.")
     ] = None
+    weight_column: Annotated[
+        str | None,
+        typer.Option(
+            "--weight-column", metavar="COLUMN", help="Column of the weights; one called weight if not given."
+        ),
+    ] = None
+    unweighted: Annotated[bool | None, typer.Option("--unweighted", help="Leave weights of edges out.")] = None
+    directed: Annotated[
+        bool | None, typer.Option("--directed", help="Edges go from source to target; else directions mean nothing.")
+    ] = None
 
 
 @dataclass(frozen=True)
-class TableColumns(source.TableColumns):
-    """Which columns of features and labels hold what, where the names do not say."""
+class FeatureColumns(source.TableColumns):
+    """Which columns of features hold what, where the names do not say."""
+
+    panel = INPUT
 
     id_column: Annotated[
         str | None, typer.Option("--id-column", metavar="COLUMN", help="Column of ids in features and labels.")
     ] = None
+
+
+@dataclass(frozen=True)
+class TableColumns(FeatureColumns):
+    """Which columns of features and labels hold what, where the names do not say."""
+
     label_column: Annotated[
         str | None, typer.Option("--label-column", metavar="COLUMN", help="Column of classes in the labels.")
     ] = None
+    strict: Annotated[
+        bool | None,
+        typer.Option("--strict", help="Refuse labels of unknown nodes, which are left out with a note otherwise."),
+    ] = None
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns", metavar="LIST", help="What columns of features hold: age:number,note:text,-internal."
+        ),
+    ] = None
 
 
-# Groups of options that nothing was given for.
-EDGES, TABLES = EdgeColumns(), TableColumns()
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """The files of a graph, and how they are written."""
+
+    panel = INPUT
+
+    features: Annotated[
+        Path | None, typer.Option("--features", "-f", metavar="FILE", help="Features of the nodes, keyed by id.")
+    ] = None
+    edges: EdgeColumns
+    tables: FeatureColumns
+    data_dir: DataDir = None
+
+    def source(self, graph: str) -> GraphSource:
+        """Return where the graph is, with everything said about it."""
+        return source.GraphSource(
+            graph, self.features, getattr(self, "labels", None), self.data_dir, self.edges, self.tables
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabeledFiles(Files):
+    """The files of a graph whose nodes may have labels."""
+
+    tables: TableColumns
+    labels: Annotated[
+        Path | None, typer.Option("--labels", "-l", metavar="FILE", help="Labels of the nodes, keyed by id.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFiles(LabeledFiles):
+    """What belongs to a run, where it does not lie in the run itself."""
+
+    graph: GraphOption = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return them as keywords of the functions that evaluate and show runs."""
+        if self.graph is None and self.features is not None:
+            raise InputError("--features are those of --graph GRAPH; name it too")
+        # The labels are of the run, not of the graph that it is compared with.
+        given = None if self.graph is None else replace(self.source(self.graph), labels=None)
+        return {"source": given, "labels_file": self.labels, "tables": self.tables, "data_dir": self.data_dir}
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where the settings of a training come from."""
+
+    panel = TRAINING
+
+    config: Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="Settings in TOML.")] = None
+    preset: Annotated[
+        str | None, typer.Option("--preset", metavar="NAME", help="Start from named settings, such as 'paper'.")
+    ] = None
+    set: Set = None
+
+    def settings(self, estimator: Any = None, source: GraphSource | None = None) -> Any:
+        """Return the settings of a method for a graph."""
+        dataset = source.graph if source is not None and source.is_data_set else ""
+        return load_settings(self.config, self.preset, self.set, estimator=estimator, dataset=dataset)
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Where and on how many threads to compute."""
+
+    panel = SPEED
+
+    device: Device = "auto"
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, metavar="N", help="CPU threads; torch decides if not given.")
+    ] = None
+
+
+@dataclass
+class Limits(AbstractContextManager[None]):
+    """When to stop, whatever is left to do."""
+
+    panel = SPEED
+
+    max_minutes: Annotated[
+        float | None, typer.Option("--max-minutes", min=0.001, metavar="M", help="Stop after this time, cleanly.")
+    ] = None
+    max_memory: Annotated[
+        str | None, typer.Option("--max-memory", metavar="SIZE", help="Stop above this memory, such as 4GB, cleanly.")
+    ] = None
+
+    def __enter__(self) -> None:
+        memory = None if self.max_memory is None else parse_size(self.max_memory, "--max-memory")
+        self._limited = within(self.max_minutes, memory)
+        self._limited.__enter__()
+
+    def __exit__(self, *error: Any) -> bool | None:
+        return self._limited.__exit__(*error)
+
+
+@dataclass(frozen=True)
+class Means:
+    """How to measure many cells."""
+
+    panel = SPEED
+
+    workers: Annotated[int, typer.Option("--workers", min=1, metavar="W", help="Processes side by side.")] = 1
+    stack: Annotated[
+        int | None, typer.Option("--stack", min=1, metavar="S", help="Seeds trained at once; 10 on a GPU, else 1.")
+    ] = None
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", min=0, metavar="M", help="Begin no cell after this time.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Logged:
+    """Where else a training is logged."""
+
+    panel = OUTPUT
+
+    log: Annotated[
+        str | None,
+        typer.Option(
+            "--log", metavar="NAME", help="Log to tensorboard, wandb or mlflow too, in a folder NAME beside the output."
+        ),
+    ] = None
+
+    def board(self, output: Path) -> Any:
+        """Return the board, None if none is wanted."""
+        from nodewise.core.tracking import Board
+
+        return Board.beside(self.log, output)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the outcome is told."""
+
+    panel = OUTPUT
+
+    json: Json = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")] = False
+
+    def tell(self, facts: object, *lines: str) -> None:
+        """Print the facts as JSON if that was asked for, else the lines."""
+        if self.json:
+            print_json(facts)
+            return
+        for line in lines:
+            print_line(line)
+
+
+Command = Callable[..., None]
+
+
+def command(*tries: str) -> Callable[[Command], Command]:
+    """Mark a function as a command, with command lines to try at the end of its help."""
+
+    def marked(function: Command) -> Command:
+        function.tries = tries  # type: ignore[attr-defined]
+        return function
+
+    return marked
+
+
+def add(app: typer.Typer, function: Command, panel: str) -> None:
+    """Add a command to the program, under a heading of its help."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    app.command(
+        help="\n\n".join(each.replace("\n", " ") for each in paragraphs),
+        epilog=examples(*function.tries),  # type: ignore[attr-defined]
+        rich_help_panel=panel,
+    )(grouped(function))
 
 
 def examples(*lines: str) -> str:
     """Return the end of a help text: command lines to try."""
-    # Backspace tells click to leave the line breaks as they are.
-    return "\b\n" + "\n".join(
-        ["Examples:" if len(lines) > 1 else "Example:", *(f"  nodewise {line}" for line in lines)]
-    )
+    return "\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"  nodewise {line}" for line in lines)])
 
 
 def load_settings(

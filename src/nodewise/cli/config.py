@@ -11,23 +11,13 @@ from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
 from nodewise.core.terminal import say
 
-Init = Annotated[Path | None, typer.Option("--init", metavar="FILE", help="Write them to a new file.")]
+Init = Annotated[
+    Path | None, typer.Option("--init", metavar="FILE", help="Write them to a new file.", rich_help_panel=cli.OUTPUT)
+]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=cli.examples("config", "config --preset paper --init mine.toml"))(config)
-
-
-def config(
-    init: Init = None,
-    config: cli.Config = None,
-    preset: cli.Preset = None,
-    set: cli.Set = None,
-    data_dir: cli.DataDir = None,
-    json: cli.Json = False,
-    quiet: cli.Quiet = False,
-) -> None:
+@cli.command("config", "config --preset paper --init mine.toml")
+def config(*, init: Init = None, start: cli.Start, shown: cli.Shown) -> None:
     """Print all settings, or start a file of them.
 
     They are resolved as 'embed' would: a preset or file first, then --set.
@@ -35,14 +25,14 @@ def config(
     from nodewise.core.config import to_mapping, to_toml
     from nodewise.core.files import atomic_write
 
-    settings = cli.load_settings(config, preset, set)
+    settings = start.settings()
     if init is not None:
         if init.exists():
             raise InputError(f"{init}: exists already; name a new file")
         with atomic_write(init) as temporary:
             temporary.write_text(to_toml(settings), encoding="utf-8")
-        say(f"wrote {init}; use it with 'nodewise embed GRAPH --config {init} -o RUN'", quiet)
-    elif json:
+        say(f"wrote {init}; use it with 'nodewise embed GRAPH --config {init} -o RUN'", shown.quiet)
+    elif shown.json:
         cli.print_json(to_mapping(settings))
     else:
         print(to_toml(settings), end="")

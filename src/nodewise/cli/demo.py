@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from nodewise.cli import common as cli
-from nodewise.cli.embed import summarise
+from nodewise.cli.embed import summarize
 from nodewise.cli.evaluate import print_evaluation
 from nodewise.core.terminal import printable
 from nodewise.runs.source import GraphSource
 
 if TYPE_CHECKING:
     from nodewise.runs.evaluate import Evaluation
-
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.")]
 
 _NEXT = """
 The run is in {run}. What you can do next:
@@ -28,19 +24,15 @@ The run is in {run}. What you can do next:
 And a page to look at it all, in any browser: {page}"""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=cli.examples("demo", "demo --output runs/quick --set training.steps=10"))(demo)
-
-
+@cli.command("demo", "demo --output runs/quick --set training.steps=10")
 def demo(
-    output: Output = Path("runs/demo"),
+    *,
+    output: cli.RunOutput = Path("runs/demo"),
+    shown: cli.Shown,
+    data_dir: cli.DataDir = None,
     seed: cli.Seed = 0,
     set: cli.Set = None,
     device: cli.Device = "auto",
-    data_dir: cli.DataDir = None,
-    json: cli.Json = False,
-    quiet: cli.Quiet = False,
 ) -> None:
     """Train on the bundled graph, evaluate, leave a run and a page.
 
@@ -52,19 +44,19 @@ def demo(
     from nodewise.runs.embed import embed as leave_run
 
     source, settings = GraphSource("citeseer", data_dir=data_dir), cli.load_settings(None, None, set)
-    run = leave_run(NodeEmbedder(settings, seed=seed, device=device), source, output, EmbedPlan(quiet=quiet))
+    run = leave_run(NodeEmbedder(settings, seed=seed, device=device), source, output, EmbedPlan(quiet=shown.quiet))
     if run is None:
         return
     options: dict[str, Any] = {"device": device, "data_dir": data_dir}
-    headline = run.evaluate(**options, quiet=quiet)
+    headline = run.evaluate(**options, quiet=shown.quiet)
     # scikit-learn's classifier is the one most people know.
     familiar = run.evaluate(**options, probe="sklearn", metrics=("accuracy",))
-    page = run.report(data_dir=data_dir, seed=seed, quiet=quiet).path
-    if json:
+    page = run.report(data_dir=data_dir, seed=seed, quiet=shown.quiet).path
+    if shown.json:
         evaluations = {"evaluation": headline.to_dict(), "evaluation_sklearn": familiar.to_dict()}
-        cli.print_json(summarise(run) | evaluations | {"report": str(page)})
+        cli.print_json(summarize(run) | evaluations | {"report": str(page)})
     else:
-        cli.print_line(f"Learnt a vector for each of {len(run.embeddings):,} papers, without a single label.")
+        cli.print_line(f"Learned a vector for each of {len(run.embeddings):,} papers, without a single label.")
         print_evaluation(headline)
         cli.print_line(f"accuracy by scikit-learn's logistic regression: {_accuracies(familiar)}")
         print(_NEXT.format(run=printable(output), page=printable(page)))

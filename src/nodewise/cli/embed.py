@@ -2,68 +2,81 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nodewise.cli import common as cli
-from nodewise.cli.groups import grouped
 from nodewise.runs.outputs import check_run
-from nodewise.runs.source import GraphSource
 
 if TYPE_CHECKING:
     from nodewise.runs.run import Run
 
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.")]
 Method = Annotated[
-    str, typer.Option("--method", "-m", metavar="NAME", help="The method to train; 'nodewise methods' lists them.")
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME",
+        help="The method to train; 'nodewise methods' lists them.",
+        rich_help_panel=cli.TRAINING,
+    ),
 ]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Resume the run where it was interrupted; the result is the same.")
-]
-CheckpointEvery = Annotated[
-    float, typer.Option("--checkpoint-every", min=0, metavar="SECONDS", help="How often to save what was learnt.")
-]
-Deterministic = Annotated[
-    bool, typer.Option("--deterministic", help="Choose algorithms that give the same bits each time, also on a GPU.")
-]
-AnyMemory = Annotated[bool, typer.Option("--any-memory", help="Start even if the memory there is looks too small.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    tries = cli.examples(
-        "embed citeseer -o runs/first",
-        "embed edges.csv --features nodes.parquet -o runs/mine --seed 1",
-        "embed citeseer -o runs/dgi --method dgi",
-        "embed citeseer -o runs/first --resume",
-        "embed edges.csv -o runs/plain --set sampling.dpp=false --set training.steps=50",
-    )
-    app.command(epilog=tries)(grouped(embed))
+@dataclass(frozen=True)
+class Watch:
+    """How a training is watched over."""
+
+    panel = cli.TRAINING
+
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume the run where it was interrupted; the result is the same.")
+    ] = False
+    checkpoint_every: Annotated[
+        float, typer.Option("--checkpoint-every", min=0, metavar="SECONDS", help="How often to save what was learned.")
+    ] = 30.0
+    hold_out_edges: Annotated[
+        float | None,
+        typer.Option(
+            "--hold-out-edges",
+            min=0,
+            max=1,
+            metavar="SHARE",
+            help="Train without this share of the edges, and keep them for 'evaluate --task links'.",
+        ),
+    ] = None
+    deterministic: Annotated[
+        bool,
+        typer.Option("--deterministic", help="Choose algorithms that give the same bits each time, also on a GPU."),
+    ] = False
+    any_memory: Annotated[
+        bool, typer.Option("--any-memory", help="Start even if the memory there is looks too small.")
+    ] = False
 
 
+@cli.command(
+    "embed citeseer -o runs/first",
+    "embed edges.csv --features nodes.parquet -o runs/mine --seed 1",
+    "embed citeseer -o runs/dgi --method dgi",
+    "embed citeseer -o runs/first --resume",
+    "embed citeseer -o runs/first --log tensorboard --set training.measure_every=10",
+    "embed edges.csv -o runs/plain --set sampling.dpp=false --set training.steps=50",
+)
 def embed(
+    *,
     graph: cli.GraphName,
-    output: Output,
-    features: cli.Features = None,
-    labels: cli.Labels = None,
+    output: cli.RunOutput,
+    shown: cli.Shown,
+    logged: cli.Logged,
+    files: cli.LabeledFiles,
     method: Method = "nodewise",
-    config: cli.Config = None,
-    preset: cli.Preset = None,
-    set: cli.Set = None,
+    start: cli.Start,
     seed: cli.Seed = 0,
-    device: cli.Device = "auto",
-    threads: cli.Threads = None,
-    resume: Resume = False,
-    checkpoint_every: CheckpointEvery = 30.0,
-    deterministic: Deterministic = False,
-    any_memory: AnyMemory = False,
-    edges: cli.EdgeColumns = cli.EDGES,
-    tables: cli.TableColumns = cli.TABLES,
-    data_dir: cli.DataDir = None,
-    json: cli.Json = False,
-    quiet: cli.Quiet = False,
+    watch: Watch,
+    speed: cli.Speed,
+    limits: cli.Limits,
 ) -> None:
     """Learn a vector for every node, without labels.
 
@@ -74,27 +87,30 @@ def embed(
     from nodewise.runs.embed import EmbedPlan
     from nodewise.runs.embed import embed as leave_run
 
-    cli.use_threads(threads)
-    check_run(output, graph, features, labels, config)
-    source = GraphSource(graph, features, labels, data_dir, edges, tables)
-    estimator = METHODS.find(method, with_labels=False)
-    settings = cli.load_settings(config, preset, set, estimator=estimator, dataset=graph if source.is_data_set else "")
-    if deterministic:
+    cli.use_threads(speed.threads)
+    check_run(output, graph, files.features, files.labels, start.config)
+    source, estimator = files.source(graph), METHODS.find(method, with_labels=False)
+    settings = start.settings(estimator, source)
+    if watch.deterministic:
         from nodewise.training.device import be_deterministic
 
         be_deterministic()
-    model = estimator(settings=settings, seed=seed, device=device)
-    run = leave_run(model, source, output, EmbedPlan(resume, checkpoint_every, not any_memory, quiet))
-    if run is None:
-        return
-    summary = summarise(run)
-    if json:
-        cli.print_json(summary)
-    else:
-        size = f"{summary['nodes']:,} vectors of {summary['dimensions']} numbers"
-        cli.print_line(f"{size} are in {summary['embeddings']}")
+    model = estimator(settings=settings, seed=seed, device=speed.device)
+    watched = (
+        watch.resume,
+        watch.checkpoint_every,
+        not watch.any_memory,
+        shown.quiet,
+        watch.hold_out_edges,
+        speed.threads,
+    )
+    plan = EmbedPlan(*watched, logged.board(output))
+    if (run := leave_run(model, source, output, plan)) is not None:
+        facts = summarize(run)
+        size = f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers"
+        shown.tell(facts, f"{size} are in {facts['embeddings']}")
 
 
-def summarise(run: Run) -> dict[str, Any]:
+def summarize(run: Run) -> dict[str, Any]:
     """Return where the vectors of a run are and how many there are."""
     return {"run": str(run.path), "embeddings": str(run.folder.embeddings), **run.about["embeddings"]}

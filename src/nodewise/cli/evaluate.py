@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nodewise.cli import common as cli
-from nodewise.cli.groups import grouped
-from nodewise.core.errors import InputError
-from nodewise.runs.source import GraphSource
 
 if TYPE_CHECKING:
     from nodewise.runs.evaluate import Evaluation
@@ -19,81 +17,77 @@ RunNames = Annotated[
     list[Path],
     typer.Argument(metavar="RUN_OR_FILE", help="Run folders of one or several seeds, or files of vectors."),
 ]
-GraphOption = Annotated[
-    str | None, typer.Option("--graph", metavar="GRAPH", help="The graph, where the run cannot find it.")
-]
-Probe = Annotated[
-    str,
-    typer.Option("--probe", metavar="PRESET", help="Linear probe: mvgrl, dgi, graphmae, cca, sklearn."),
-]
-SplitName = Annotated[
-    str,
-    typer.Option("--split", metavar="SPLIT", help="public, or random:20x500x1000, and so on."),
-]
-Repeats = Annotated[
-    int | None,
-    typer.Option("--repeats", min=1, metavar="R", help="Number of random splits; 10 if not given."),
-]
-Oracle = Annotated[
-    bool, typer.Option("--oracle", help="Add the best test accuracy over probe steps: not a fair score.")
-]
-SplitSeed = Annotated[
-    int, typer.Option("--seed", min=0, max=cli.MOST_SEED, metavar="S", help="Seed of probe and splits.")
-]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    tries = cli.examples(
-        "evaluate runs/first",
-        "evaluate runs/seed0 runs/seed1 runs/seed2 --probe sklearn --json",
-        "evaluate vectors.parquet --labels labels.csv --split random:20x500x1000 --repeats 10",
-    )
-    app.command(epilog=tries)(grouped(evaluate))
+@dataclass(frozen=True)
+class Protocol:
+    """How to score."""
+
+    panel = "Protocol"
+
+    task: Annotated[
+        str,
+        typer.Option(
+            "--task", metavar="NAME", help="classes, regression, or links (held-out edges); auto looks at the labels."
+        ),
+    ] = "auto"
+    probe: Annotated[
+        str,
+        typer.Option(
+            "--probe",
+            metavar="PRESET",
+            help="Linear classifier that scores the vectors, as one paper does it: mvgrl, dgi, graphmae, cca, sklearn, "
+            "sugrl, grace, graphacl, maskgae or afgrl.",
+        ),
+    ] = "mvgrl"
+    split: Annotated[
+        str | None,
+        typer.Option(
+            "--split",
+            metavar="SPLIT",
+            help="public, random:20x500x1000, or folds:5; if not given, the labels' own or else folds.",
+        ),
+    ] = None
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            "--repeats", min=1, metavar="R", help="Number of random splits (10 if not given) or deals into folds (2)."
+        ),
+    ] = None
+    seed: Annotated[int, cli.seed_option("Seed of probe and splits.", "Protocol")] = 0
+    oracle: Annotated[
+        bool, typer.Option("--oracle", help="Add the best test accuracy over probe steps: not a fair score.")
+    ] = False
 
 
+@cli.command(
+    "evaluate runs/first",
+    "evaluate runs/seed0 runs/seed1 runs/seed2 --probe sklearn --json",
+    "evaluate runs/mine --labels labels.csv",
+    "evaluate vectors.parquet --labels labels.csv --split random:20x500x1000 --repeats 10",
+    "evaluate runs/links --task links",
+)
 def evaluate(
+    *,
     runs: RunNames,
-    labels: cli.Labels = None,
-    probe: Probe = "mvgrl",
-    split: SplitName = "public",
-    repeats: Repeats = None,
-    seed: SplitSeed = 0,
-    oracle: Oracle = False,
-    graph: GraphOption = None,
-    features: cli.Features = None,
+    protocol: Protocol,
+    files: cli.RunFiles,
+    shown: cli.Shown,
     device: cli.Device = "auto",
-    edges: cli.EdgeColumns = cli.EDGES,
-    tables: cli.TableColumns = cli.TABLES,
-    data_dir: cli.DataDir = None,
-    json: cli.Json = False,
-    quiet: cli.Quiet = False,
+    limits: cli.Limits,
 ) -> None:
-    """Score vectors: probe, neighbours, clusters, links.
+    """Score vectors: probe, neighbors, clusters, links.
 
-    Raw features and an untrained encoder are scored beside them. Of several runs, made with different seeds, the
-    mean and standard deviation are shown. This is the only command that reads the labels of test nodes.
+    Raw features, smoothed features and an untrained encoder are scored beside them. Labels without a split are dealt
+    into folds, with intervals; labels that are measurements get R² and the mean absolute error. Of several runs, made
+    with different seeds, the mean and standard deviation are shown. This is the only command that reads the labels of
+    test nodes.
     """
-    if graph is None and features is not None:
-        raise InputError("--features are those of --graph GRAPH; name it too")
-    source = None if graph is None else GraphSource(graph, features, None, data_dir, edges, tables)
+    inputs = files.keywords()
     from nodewise.runs.evaluate import evaluate as score
 
-    found = score(
-        runs,
-        source,
-        labels_file=labels,
-        probe=probe,
-        split=split,
-        repeats=repeats,
-        seed=seed,
-        oracle=oracle,
-        device=device,
-        tables=tables,
-        data_dir=data_dir,
-        quiet=quiet,
-    )
-    if json:
+    found = score(runs, **inputs, **asdict(protocol), device=device, quiet=shown.quiet)
+    if shown.json:
         cli.print_json(found.to_dict())
     else:
         print_evaluation(found)
@@ -105,6 +99,8 @@ def print_evaluation(found: Evaluation) -> None:
     last = found.rows[-1]
     cli.print_table(f"{last.dataset or 'scores'}, in percent", header, rows)
     cli.print_line(last.protocol)
+    if found.verdict:
+        cli.print_line(found.verdict)
     if "link_auc" in last.scores:
         print("link AUC: edges of the graph, which training saw, against as many pairs without an edge")
     if "oracle_accuracy" in last.scores:

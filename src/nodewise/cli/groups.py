@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+_KIND = inspect.Parameter.KEYWORD_ONLY
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command as typer should see it: parameters that are dataclasses replaced by their fields."""
+    """Return the command as typer should see it: parameters that are dataclasses replaced by their fields.
+
+    A field may be such a group itself. A group's `panel`, if it has one, is the heading that its options stand under
+    in the help. A group that is a context manager is entered around the command.
+    """
     signature = inspect.signature(command, eval_str=True)
-    groups: dict[str, Any] = {
-        name: each.annotation for name, each in signature.parameters.items() if is_dataclass(each.annotation)
-    }
+    groups = {name: each.annotation for name, each in signature.parameters.items() if is_dataclass(each.annotation)}
     parameters: list[inspect.Parameter] = []
     for name, parameter in signature.parameters.items():
-        parameters += _options(groups[name]) if name in groups else [parameter]
+        parameters += _options(groups[name]) if name in groups else [parameter.replace(kind=_KIND)]
 
     @wraps(command)
     def expanded(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        command(**given)
+        gathered = {name: _gather(group, given) for name, group in groups.items()}
+        with ExitStack() as around:
+            for group in gathered.values():
+                if isinstance(group, AbstractContextManager):
+                    around.enter_context(group)
+            command(**gathered | given)
 
     expanded.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -31,8 +39,26 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(group: Any) -> list[inspect.Parameter]:
-    kinds, kind = get_type_hints(group, include_extras=True), inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return [
-        inspect.Parameter(field.name, kind, default=field.default, annotation=kinds[field.name])
-        for field in fields(group)
-    ]
+    kinds, found = get_type_hints(group, include_extras=True), []
+    for field in fields(group):
+        kind = kinds[field.name]
+        if is_dataclass(kind):
+            found += _options(kind)
+        if get_origin(kind) is not Annotated:
+            continue  # no option of the command line
+        option = get_args(kind)[1]
+        option.rich_help_panel = option.rich_help_panel or getattr(group, "panel", None)
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        found.append(inspect.Parameter(field.name, _KIND, default=default, annotation=kind))
+    return found
+
+
+def _gather(group: Any, given: dict[str, Any]) -> Any:
+    """Take the options of a group out of those given."""
+    kinds, found = get_type_hints(group), {}
+    for field in fields(group):
+        if is_dataclass(kinds[field.name]):
+            found[field.name] = _gather(kinds[field.name], given)
+        elif field.name in given:
+            found[field.name] = given.pop(field.name)
+    return group(**found)

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nodewise.cli import common as cli
-from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.core.progress import duration
-from nodewise.runs.source import GraphSource, load_graph
+from nodewise.runs.source import load_graph
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-Verify = Annotated[bool, typer.Option("--verify", help="Read all of a graph store and check its checksums.")]
+Verify = Annotated[
+    bool, typer.Option("--verify", help="Read all of a graph store and check its checksums.", rich_help_panel=cli.INPUT)
+]
 
 _MOST_SHOWN = 20
 _MOST_CHOSEN = 100_000
@@ -26,40 +27,34 @@ _MOST_CHOSEN = 100_000
 _ELSEWHERE = {"name", "notes", "embedding_bytes", "embedding_seconds"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    tries = cli.examples("inspect citeseer", "inspect edges.csv --features nodes.csv --labels labels.csv --json")
-    app.command(epilog=tries)(grouped(inspect))
-
-
-def inspect(
-    graph: cli.GraphName,
-    features: cli.Features = None,
-    labels: cli.Labels = None,
-    edges: cli.EdgeColumns = cli.EDGES,
-    tables: cli.TableColumns = cli.TABLES,
-    data_dir: cli.DataDir = None,
-    verify: Verify = False,
-    json: cli.Json = False,
-    quiet: cli.Quiet = False,
-) -> None:
+@cli.command("inspect citeseer", "inspect edges.csv --features nodes.csv --labels labels.csv --json")
+def inspect(*, graph: cli.GraphName, files: cli.LabeledFiles, verify: Verify = False, shown: cli.Shown) -> None:
     """Say what was understood of a graph.
 
     Also how much memory and time embedding it will need. Nothing is written. What reading changed or assumed is told
     on stderr.
     """
-    from nodewise.graph.statistics import describe
+    import torch
+
+    from nodewise.graph.statistics import describe, graph_bytes
+    from nodewise.methods.settings import Settings
     from nodewise.store.layout import is_store
+    from nodewise.training.estimate import estimate
 
     if verify and not is_store(Path(graph)):
         raise InputError(f"{graph}: not a graph store, so there are no checksums to verify; leave out --verify")
-    data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet, verify, retell=True)
+    data = load_graph(files.source(graph), shown.quiet, verify, retell=True)
 
-    facts = describe(data) | _chosen(data)
-    if json:
-        cli.print_json(facts)
+    needs = estimate(data, Settings(), threads=torch.get_num_threads())
+    taken = {"embedding_bytes": graph_bytes(data) + needs.bytes, "embedding_seconds": needs.seconds}
+    facts = describe(data) | taken | _chosen(data)
+    if shown.json:
+        cli.print_json(facts | {"columns": None if data.table is None else data.table.describe()})
     else:
         cli.print_table(graph, (), _rows(facts))
+        if data.table is not None:
+            shown_columns = [tuple(row.values()) for row in data.table.describe()]
+            cli.print_table("columns of the features", ("column", "kind", "becomes", "warning"), shown_columns)
 
 
 def _chosen(graph: Graph) -> dict[str, Any]:
@@ -82,6 +77,8 @@ def _chosen(graph: Graph) -> dict[str, Any]:
     preparation = settings.fit(graph)
     choice = choose_teleport(Features(graph, device, preparation), Topology.of(graph, device))
     prepared = words["none"] if preparation is None else words[suited(graph)]
+    if graph.table is not None and graph.table.comparable:
+        prepared = "column by column, as below, rows of length one"
     return {"features_prepared": prepared, "teleport": f"{choice.teleport:g}: {choice.reason}"}
 
 
@@ -98,7 +95,7 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if name not in _ELSEWHERE and value is not None and value != {}:
             yield name.replace("_", " "), _shown(value)
     memory, time = _size(facts["embedding_bytes"]), duration(facts["embedding_seconds"])
-    yield "embedding needs", f"roughly {memory} of memory and {time}"
+    yield "embedding needs", f"up to {memory} of memory and {time}"
 
 
 def _shown(value: object) -> str:

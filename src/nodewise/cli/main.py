@@ -7,62 +7,57 @@ the traceback as well. Nothing heavy is imported before a command runs.
 
 from __future__ import annotations
 
+import logging
 import os
 import resource
 import shlex
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 import nodewise
-from nodewise.cli import (
-    classify,
-    config,
-    convert,
-    demo,
-    embed,
-    evaluate,
-    inspect,
-    methods,
-    neighbors,
-    report,
-    reproduce,
-    strategies,
-    transform,
-    tune,
-)
-from nodewise.core.environment import spin_briefly
+from nodewise.cli.catalog import methods, strategies
+from nodewise.cli.classify import classify
+from nodewise.cli.clusters import clusters
+from nodewise.cli.common import add
+from nodewise.cli.compare import compare
+from nodewise.cli.config import config
+from nodewise.cli.convert import convert
+from nodewise.cli.demo import demo
+from nodewise.cli.embed import embed
+from nodewise.cli.evaluate import evaluate
+from nodewise.cli.export import export
+from nodewise.cli.inspect import inspect
+from nodewise.cli.neighbors import neighbors
+from nodewise.cli.report import report
+from nodewise.cli.reproduce import reproduce
+from nodewise.cli.transform import transform
+from nodewise.cli.tune import tune
+from nodewise.core.environment import tune_process
 from nodewise.core.errors import NodewiseError
 from nodewise.core.files import require_utf8
-from nodewise.core.interrupt import Interrupted, Stopped, exit_code, stopped_by_exception
-from nodewise.core.terminal import open_streams, silence, tell
+from nodewise.core.interrupt import Interrupted, Stopped, exit_code, reason, stopped_by_exception
+from nodewise.core.terminal import begin_notes, end_notes, open_streams, silence, tell
 
 app = typer.Typer(
     name="nodewise",
     add_completion=False,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _module in (
-    demo,
-    inspect,
-    convert,
-    embed,
-    transform,
-    evaluate,
-    classify,
-    neighbors,
-    report,
-    tune,
-    reproduce,
-    methods,
-    strategies,
-    config,
-):
-    _module.register(app)
+_COMMANDS = {
+    "Start": (demo, inspect, convert, embed),
+    "Use a run": (report, neighbors, clusters, evaluate, classify, transform, export),
+    "Research": (tune, compare, reproduce),
+    "Look up": (methods, strategies, config),
+}
+for _panel, _commands in _COMMANDS.items():
+    for _command in _commands:
+        add(app, _command, _panel)
 
 # What needs none of the large libraries, and the addresses that loading them takes on one thread.
 _LIGHT = {"-h", "--help", "--version"}
@@ -87,22 +82,30 @@ def _nodewise(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
+    logging.getLogger("nodewise").addHandler(
+        logging.NullHandler()
+    )  # the log is for Python; commands tell it themselves
     given = list(sys.argv[1:] if arguments is None else arguments)
+    begin_notes()
     try:
         for argument in given:
             require_utf8(argument)
         _require_memory(given)
         command = typer.main.get_command(app)
-        with command.make_context("nodewise", given) as context:
+        with warnings.catch_warnings(), command.make_context("nodewise", given) as context:
+            if not (sys.warnoptions or os.environ.get("NODEWISE_DEBUG") == "1"):
+                warnings.simplefilter("ignore")  # libraries speak to programmers; what concerns the user we tell
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as done:
         return done.exit_code
+    except SystemExit:  # rich's answer when nobody reads the help any more
+        return 0
     except Interrupted as stop:
         again = shlex.join(["nodewise", *given, *(() if "--resume" in given else ("--resume",))])
         return _fail(f"{stop}; resume with: {again}", exit_code(stop))
     except KeyboardInterrupt as stop:
-        return _fail(str(stop) or "interrupted", exit_code(stop))
+        return _fail(reason(stop), exit_code(stop))
     except typer.Abort:
         return _fail("interrupted", exit_code(Stopped()))
     except BrokenPipeError:
@@ -126,6 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _fail(message, 1, "too-little-memory")
         what = f"{type(error).__name__}: {error}"
         return _fail(f"internal error, please report it: {what} (NODEWISE_DEBUG=1 shows the traceback)", 1, "bug")
+    finally:
+        end_notes()
     return 0
 
 
@@ -148,7 +153,7 @@ def _fail(message: str, status: int, code: str = "") -> int:
 def run() -> None:
     """Run the command line of this process and exit."""
     open_streams()
-    spin_briefly()
+    tune_process()
     with stopped_by_exception():
         code = main()
     sys.exit(code)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodewise.cli import common as cli
-from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError, NodewiseError, did_you_mean
+from nodewise.core.interrupt import resumable
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
 
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
     from nodewise.reproduce.run import Outcome, Runner
     from nodewise.reproduce.setup import Setup
 
-NAMES = ("datasets", "table2", "ablation", "parameters", "figure", "strategies", "inductive", "suite", "all")
+NAMES = ("datasets", "table2", "ablation", "parameters", "figure", "strategies", "inductive", "suite", "regret", "all")
 
 Experiment = Annotated[str, typer.Argument(metavar="EXPERIMENT", help=", ".join(NAMES[:-1]) + " or all.")]
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the results; may be resumed.")]
 _CONFIGS = Path("configs")
 
 
 @dataclass(frozen=True)
 class Wanted:
     """What to measure."""
+
+    panel = "Experiment"
 
     datasets: Annotated[
         str | None, typer.Option("--datasets", metavar="NAMES", help="Data sets, separated by commas.")
@@ -61,51 +62,28 @@ class Wanted:
     ] = False
 
 
-@dataclass(frozen=True)
-class Means:
-    """How to measure it."""
-
-    workers: Annotated[int, typer.Option("--workers", min=1, metavar="W", help="Processes side by side.")] = 1
-    stack: Annotated[
-        int | None,
-        typer.Option("--stack", min=1, metavar="S", help="Seeds of our method trained at once; 10 on a GPU, else 1."),
-    ] = None
-    minutes: Annotated[
-        float | None, typer.Option("--minutes", min=0, metavar="M", help="Begin no cell after this time.")
-    ] = None
-
-
-# Groups of options that nothing was given for.
-WANTED, MEANS = Wanted(), Means()
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    tries = cli.examples(
-        "reproduce all --quick -o quick",
-        "reproduce ablation --datasets citeseer --runs 3 -o results/mine",
-        "reproduce table2 --methods nodewise,dgi --workers 2 -o results/mine",
-    )
-    app.command(epilog=tries)(grouped(reproduce))
-
-
+@cli.command(
+    "reproduce all --quick -o quick",
+    "reproduce ablation --datasets citeseer --runs 3 -o results/mine",
+    "reproduce table2 --methods nodewise,dgi --workers 2 -o results/mine",
+)
 def reproduce(
+    *,
     experiment: Experiment,
-    output: Output,
-    wanted: Wanted = WANTED,
-    means: Means = MEANS,
-    device: cli.Device = "auto",
-    threads: cli.Threads = None,
+    output: cli.FolderOutput,
+    shown: cli.Shown,
+    wanted: Wanted,
     data_dir: cli.DataDir = None,
-    json: cli.Json = False,
-    quiet: cli.Quiet = False,
+    means: cli.Means,
+    speed: cli.Speed,
+    limits: cli.Limits,
 ) -> None:
     """Run an experiment of the paper; write and print its tables.
 
     datasets: Table 1 as read. table2: every method. ablation: the method with all, each and none of its parts.
     parameters: one setting at a time. figure: maps of Pubmed. strategies: ways to choose negatives. inductive: nodes
-    that training has not seen. suite: every label-free method on seven graphs, one setting for all. all: everything,
-    and the paper's claims checked.
+    that training has not seen. suite: every label-free method on seven graphs, one setting for all. regret: what
+    choosing the teleport without labels costs there. all: everything, and the paper's claims checked.
 
     Every finished run is a line of DIR/EXPERIMENT/rows.csv; the same command continues one that was cut off, and never
     runs a finished one again. Rows of other settings may lie in the same file; they are not counted. One process at a
@@ -114,38 +92,43 @@ def reproduce(
     """
     if experiment not in NAMES:
         raise InputError(f"unknown experiment {experiment!r}{did_you_mean(experiment, NAMES)}")
-    cli.use_threads(threads)
-    runner, setup = _prepare(output, wanted, means, device, data_dir, quiet)
+    cli.use_threads(speed.threads)
+    quiet = shown.quiet
+    runner, setup = _prepare(output, wanted, means, speed.device, data_dir, quiet)
     from nodewise.reproduce.experiments import EXPERIMENTS
     from nodewise.reproduce.paper_values import OURS
+    from nodewise.reproduce.tables import refuse_foreign
 
     if experiment == "all" and wanted.methods is not None:
         raise InputError("--methods names rows of one experiment; run 'all' without it")
     names = [name for name in NAMES[:-1] if experiment in (name, "all")]
     plans = {name: _setup_of(name, setup, wanted) for name in names}
-    # Refuse what cannot be run before anything is.
+    # Refuse what cannot be run, or written, before anything is.
+    for place, name in ((output, "claims"), *((output / name, name) for name in names)):
+        refuse_foreign(place, name)
     tasks = [task for name in names if name in EXPERIMENTS for task in EXPERIMENTS[name].plan(plans[name])]
     if setup.configs is None and any(task.estimator == OURS for task in tasks):
         say(f"there is no folder '{_CONFIGS}': our method runs with its default settings", quiet)
 
-    shown, rows, outcomes = "", {}, {}
+    text, rows, outcomes = "", {}, {}
     for name in names:
         if name == "datasets":
-            shown, rows[name] = runner.run_datasets(plans[name])
+            text, rows[name] = runner.run_datasets(plans[name])
             continue
-        outcomes[name] = runner.run(EXPERIMENTS[name], plans[name], measure=not wanted.only_tables)
-        shown, rows[name] = outcomes[name].markdown, outcomes[name].rows
+        with resumable(output):
+            outcomes[name] = runner.run(EXPERIMENTS[name], plans[name], measure=not wanted.only_tables)
+        text, rows[name] = outcomes[name].markdown, outcomes[name].rows
     checked = runner.check_claims(setup)
-    if json:
+    if shown.json:
         cli.print_json(rows if experiment == "all" else rows.get(experiment, []))
     else:
-        print(checked if experiment == "all" else shown, end="")
+        print(checked if experiment == "all" else text, end="")
     say(f"tables and pictures are in {output}", quiet)
     _report_missing(outcomes, wanted.only_tables, quiet)
 
 
 def _prepare(
-    output: Path, wanted: Wanted, means: Means, device: str, data_dir: Path | None, quiet: bool
+    output: Path, wanted: Wanted, means: cli.Means, device: str, data_dir: Path | None, quiet: bool
 ) -> tuple[Runner, Setup]:
     from nodewise.datasets.registry import load_dataset
     from nodewise.reproduce.run import Runner

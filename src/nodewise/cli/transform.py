@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,65 +10,63 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nodewise.cli import common as cli
-from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
 from nodewise.runs.outputs import check_file, refuse_inputs
-from nodewise.runs.source import GraphSource, load_graph
+from nodewise.runs.source import load_graph, read_ids
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
     from nodewise.graph.ids import NodeIds
     from nodewise.runs.run import Run
 
-Output = Annotated[
-    Path,
-    typer.Option("--output", "-o", metavar="FILE", help="Parquet file for the vectors, or a folder with --shards."),
-]
-Nodes = Annotated[
-    Path | None, typer.Option("--nodes", metavar="FILE", help="Embed only the nodes whose ids the file holds.")
-]
-New = Annotated[bool, typer.Option("--new", help="Embed only the nodes that the run has no vectors for.")]
-Shards = Annotated[
-    bool,
-    typer.Option("--shards", help="Write a folder of Parquet files, in bounded memory; a killed command resumes."),
-]
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Whose vectors are wanted, and where."""
+
+    panel = cli.OUTPUT
+
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Parquet file for the vectors, or a folder with --shards."),
+    ]
+    nodes: Annotated[
+        Path | None, typer.Option("--nodes", metavar="FILE", help="Embed only the nodes whose ids the file holds.")
+    ] = None
+    new: Annotated[bool, typer.Option("--new", help="Embed only the nodes that the run has no vectors for.")] = False
+    shards: Annotated[
+        bool,
+        typer.Option("--shards", help="Write a folder of Parquet files, in bounded memory; a killed command resumes."),
+    ] = False
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    tries = cli.examples(
-        "transform runs/mine tomorrow.csv --features tomorrow_nodes.parquet -o tomorrow.parquet",
-        "transform runs/mine today.store --new -o new.parquet",
-        "transform runs/mine graph.store --shards -o vectors  # add --new for new nodes only",
-    )
-    app.command(epilog=tries)(grouped(transform))
-
-
+@cli.command(
+    "transform runs/mine tomorrow.csv --features tomorrow_nodes.parquet -o tomorrow.parquet",
+    "transform runs/mine today.store --new -o new.parquet",
+    "transform runs/mine graph.store --shards -o vectors  # add --new for new nodes only",
+)
 def transform(
+    *,
     run: cli.RunName,
     graph: cli.GraphName,
-    output: Output,
-    features: cli.Features = None,
-    nodes: Nodes = None,
-    new: New = False,
-    shards: Shards = False,
+    wanted: Wanted,
+    shown: cli.Shown,
+    files: cli.Files,
     device: cli.Device = "auto",
-    edges: cli.EdgeColumns = cli.EDGES,
-    tables: cli.TableColumns = cli.TABLES,
-    data_dir: cli.DataDir = None,
-    json: cli.Json = False,
-    quiet: cli.Quiet = False,
+    limits: cli.Limits,
 ) -> None:
     """Embed the nodes of a graph with a trained run's encoder.
 
-    The graph may be one that training never saw; its nodes need the same features in the same order. With --nodes or
-    --new the work is that of these nodes and what they see of the graph.
+    The graph may be one that training never saw; its nodes need the same features: columns of a table
+    by their names, others in the same order. With --nodes or --new the work is that of
+    these nodes and what they see of the graph.
     """
     from nodewise.runs.run import Run
     from nodewise.training.team import joined, launched
 
+    output, nodes, new, shards, quiet = wanted.output, wanted.nodes, wanted.new, wanted.shards, shown.quiet
     trained = Run(run)
     method = trained.method
     if not method.inductive:
@@ -79,7 +78,7 @@ def transform(
         raise InputError("--nodes and --new exclude each other; give one of them")
     if launched() and not shards:
         raise InputError("several processes can only embed into shards; add --shards, or start it without torchrun")
-    refuse_inputs(output, graph, features, nodes)
+    refuse_inputs(output, graph, files.features, nodes)
     if not shards:
         check_file(output, run=run)
     if not shards and output.suffix.lower() not in ("", ".parquet"):
@@ -89,11 +88,12 @@ def transform(
     if shards and not method.partial:
         raise InputError(f"{run}: {method.name} embeds a graph as a whole; leave out --shards")
     model = trained.model(device)
-    if features is not None:
-        _require_same_order(features, tables, trained)
-    data = load_graph(
-        GraphSource(graph, features, None, data_dir, edges, tables), quiet, verify=nodes is None and not new
-    )
+    if files.features is not None and trained.table is None:
+        _require_same_order(files.features, files.tables, trained)
+    source = files.source(graph)
+    if trained.about.get("graph", {}).get("source", {}).get("directed"):  # as in training
+        source = replace(source, edges=replace(source.edges, directed=True))
+    data = load_graph(source, quiet, verify=nodes is None and not new, like=trained)
     some = _wanted(nodes, trained, data, quiet) if nodes is not None or new else None
     if shards:
         with joined(device) as (team, model.device):
@@ -106,14 +106,12 @@ def transform(
         embeddings = model.transform(data, some, for_terminal(quiet))
         embeddings.to_parquet(output)
         facts = dict(zip(("nodes", "dimensions"), embeddings.vectors.shape, strict=True))
-    if json:
-        cli.print_json({"embeddings": str(output), **facts})
-    else:
-        speed = f", {facts['nodes_per_second']:,.0f} nodes a second" if shards else ""
-        cli.print_line(f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers are in {output}{speed}")
+    speed = f", {facts['nodes_per_second']:,.0f} nodes per second" if shards else ""
+    line = f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers are in {output}{speed}"
+    shown.tell({"embeddings": str(output), **facts}, line)
 
 
-def _require_same_order(features: Path, tables: cli.TableColumns, run: Run) -> None:
+def _require_same_order(features: Path, tables: cli.FeatureColumns, run: Run) -> None:
     from nodewise.read.feature_table import feature_names, require_same_order
 
     known = run.about.get("graph", {}).get("feature_names", ())
@@ -136,16 +134,3 @@ def _wanted(nodes: Path | None, run: Run, graph: Graph, quiet: bool) -> NodeIds:
         few = f"only {linked:,} of the run's {count(len(seen), 'node')} have edges here"
         say(f"{few}; vectors of new nodes depend on them, so give old and new edges together", quiet)
     return fresh
-
-
-def read_ids(path: Path) -> NodeIds:
-    """Return the ids of a file: its column `id`, or its first one."""
-    from nodewise.graph.ids import NodeIds
-    from nodewise.read.columns import ID_NAMES, column_called
-    from nodewise.read.formats import format_of, open_columns
-
-    if (kind := format_of(path)) not in ("text", "parquet"):
-        raise InputError(f"{path}: {kind} cannot hold ids; give text or Parquet")
-    file = open_columns(path, kind, (ID_NAMES,))
-    column = file.read([column_called(file, ID_NAMES) or 0]).keys
-    return NodeIds(file.settle(column)[0], str(path), file.place)

@@ -2,106 +2,121 @@
 
 from __future__ import annotations
 
-import math
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nodewise.cli import common as cli
-from nodewise.cli.groups import grouped
 from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.interrupt import resumable
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
-from nodewise.runs.source import GraphSource, load_graph
+from nodewise.runs.source import load_graph
 from nodewise.tune.folder import CHOSEN_BY, claimed, write_best
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the search; may be resumed.")]
-Trials = Annotated[int, typer.Option("--trials", min=1, metavar="N", help="Settings to try, of each variant.")]
-RunsOption = Annotated[int, typer.Option("--runs", min=1, metavar="R", help="Encoder seeds of each trial.")]
-ObjectiveName = Annotated[
-    str,
-    typer.Option(
-        "--objective",
-        metavar="NAME",
-        help="validation (accuracy), crossval (training sets drawn again), or links, which reads no labels.",
-    ),
-]
-SplitOption = Annotated[
-    str, typer.Option("--split", metavar="SPLIT", help="Split of one's own labels, such as random:20x500x1000.")
-]
-Variants = Annotated[
-    str, typer.Option("--variants", metavar="NAMES", help="full (the method), plain (its loss alone), or both.")
-]
-SpaceName = Annotated[
-    str, typer.Option("--space", metavar="NAME", help="wide, or narrow: what did well on citation graphs.")
-]
-Workers = Annotated[int, typer.Option("--workers", min=1, metavar="W", help="Processes side by side.")]
-Minutes = Annotated[float | None, typer.Option("--minutes", min=0, metavar="M", help="Begin no trial after this time.")]
-SearchSeed = Annotated[
-    int, typer.Option("--seed", min=0, max=cli.MOST_SEED, metavar="S", help="Another seed tries other settings.")
+
+@dataclass(frozen=True)
+class Search:
+    """What to search, and by what to judge."""
+
+    panel = "Search"
+
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            "--trials",
+            min=1,
+            metavar="N",
+            help="How many settings to try; if not given, as many as the time of 20 trainings allows.",
+        ),
+    ] = None
+    runs: Annotated[int, typer.Option("--runs", min=1, metavar="R", help="Encoder seeds of each trial.")] = 1
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            metavar="NAME",
+            help="What is best: validation (accuracy), crossval (accuracy over several training sets), or links "
+            "(hidden edges that are found again; reads no labels).",
+        ),
+    ] = "validation"
+    split: Annotated[
+        str, typer.Option("--split", metavar="SPLIT", help="How your own labels are split, such as random:20x500x1000.")
+    ] = "public"
+    variants: Annotated[
+        str, typer.Option("--variants", metavar="NAMES", help="full (the method), plain (its loss alone), or both.")
+    ] = "full"
+    space: Annotated[
+        str,
+        typer.Option(
+            "--space", metavar="NAME", help="quick: the usual encoder, 80 steps; narrow: 320 steps; wide: others too."
+        ),
+    ] = "quick"
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", min=0, metavar="M", help="Begin no trial after this time.")
+    ] = None
+    search: Annotated[
+        str,
+        typer.Option(
+            "--search",
+            metavar="NAME",
+            help="random, or optuna: later trials learn from earlier ones, and poor ones end early.",
+        ),
+    ] = "random"
+    seed: Annotated[int, cli.seed_option("Another seed tries other settings.", "Search")] = 0
+
+
+Workers = Annotated[
+    int, typer.Option("--workers", min=1, metavar="W", help="Processes side by side.", rich_help_panel=cli.SPEED)
 ]
 
-# The last part of the time is kept for the second look at the best trials, without which nothing is chosen.
-_SEARCH_SHARE = 0.75
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    tries = cli.examples(
-        "tune citeseer -o tuned --trials 50",
-        "tune edges.csv --features nodes.csv -o tuned --objective links --minutes 30",
-        "embed citeseer --config tuned/best-full.toml -o runs/best",
-    )
-    app.command(epilog=tries)(grouped(tune))
-
-
+@cli.command(
+    "tune citeseer -o tuned",
+    "tune citeseer -o tuned --space narrow --runs 2 --variants full,plain --minutes 60",
+    "tune edges.csv --features nodes.csv -o tuned --objective links --minutes 30",
+    "embed citeseer --config tuned/best-full.toml -o runs/best",
+)
 def tune(
+    *,
     graph: cli.GraphName,
-    output: Output,
-    features: cli.Features = None,
-    labels: cli.Labels = None,
-    trials: Trials = 30,
-    runs: RunsOption = 2,
-    objective: ObjectiveName = "validation",
-    split: SplitOption = "public",
-    variants: Variants = "full,plain",
-    space: SpaceName = "wide",
+    output: cli.FolderOutput,
+    shown: cli.Shown,
+    logged: cli.Logged,
+    files: cli.LabeledFiles,
+    plan: Search,
     workers: Workers = 1,
-    minutes: Minutes = None,
-    seed: SearchSeed = 0,
-    device: cli.Device = "auto",
-    threads: cli.Threads = None,
-    edges: cli.EdgeColumns = cli.EDGES,
-    tables: cli.TableColumns = cli.TABLES,
-    data_dir: cli.DataDir = None,
-    json: cli.Json = False,
-    quiet: cli.Quiet = False,
+    speed: cli.Speed,
+    limits: cli.Limits,
 ) -> None:
     """Search for settings that suit a graph.
 
     What is best is judged by validation accuracy, by training sets drawn again among training and validation nodes, or
     without any label; test labels are removed first. Random settings are tried, the best run again with new seeds, and
-    the best of those written to best-full.toml and best-plain.toml. The same command continues a search that was cut
-    off; more --trials extend it.
+    the best of those written to best-full.toml (best-plain.toml). It takes about as long as 20 trainings, unless
+    --trials or --minutes say otherwise. The same command continues a search that was cut off; more --trials extend it.
     """
+    objective, seed, quiet = plan.objective, plan.seed, shown.quiet
     if objective not in CHOSEN_BY:
         raise InputError(f"unknown objective {objective!r}{did_you_mean(objective, CHOSEN_BY)}")
-    chosen = _known(variants, space)
-    cli.use_threads(threads)
+    if plan.search not in ("random", "optuna"):
+        raise InputError(f"unknown search {plan.search!r}{did_you_mean(plan.search, ('random', 'optuna'))}")
+    chosen = _known(plan.variants, plan.space)
+    cli.use_threads(speed.threads)
     began = time.time()
-    data = load_graph(GraphSource(graph, features, labels, data_dir, edges, tables), quiet)
-    data = _visible(data, objective, split, seed)
+    data = load_graph(files.source(graph), quiet)
+    data = _visible(data, objective, plan.split, seed)
 
     from nodewise.core.parallel import run_shares
     from nodewise.training.device import choose_device
-    from nodewise.tune.search import confirm, search
+    from nodewise.tune import optuna_search
+    from nodewise.tune.search import confirm, plan_budget, search, time_one
     from nodewise.tune.space import SPACES
 
     identity = {
@@ -109,27 +124,38 @@ def tune(
         "nodes": data.num_nodes,
         "edges": data.num_edges,
         "objective": objective,
-        "split": split if objective != "links" else None,
-        "runs": runs,
-        "space": space,
+        "split": plan.split if objective != "links" else None,
+        "runs": plan.runs,
+        "space": plan.space,
         "seed": seed,
+        "search": None if plan.search == "random" else plan.search,
     }
-    common: dict[str, Any] = {"objective": objective, "variants": chosen, "device": choose_device(device)}
-    limit = math.inf if minutes is None else 60 * minutes
+    common: dict[str, Any] = {"objective": objective, "variants": chosen, "device": choose_device(speed.device)}
+    common["board"] = logged.board(output)
+    space = SPACES[plan.space]
+    one, look = time_one(data, common["device"], common["objective"])
+    budget = plan_budget(one, look, space, plan.trials, plan.minutes, len(chosen), plan.runs, workers)
+    say(
+        f"one training takes {one:.0f} s here, the search about {max(budget.expected / 60, 0.1):.1f} minutes; "
+        "--minutes and --trials change it",
+        quiet,
+    )
     stages = (
         partial(
-            search,
+            search if plan.search == "random" else optuna_search.search,
             data,
             output,
-            trials=trials,
-            space=SPACES[space],
-            runs=runs,
+            trials=budget.trials,
+            space=space,
+            runs=plan.runs,
             search_seed=seed,
-            until=began + _SEARCH_SHARE * limit,
+            until=began + budget.search_seconds,
         ),
-        partial(confirm, data, output, until=began + limit),
+        partial(confirm, data, output, top=budget.top, runs=budget.runs, until=began + budget.seconds),
     )
-    with claimed(output, identity):
+    with claimed(output, identity), resumable(output):
+        if plan.search == "optuna":
+            optuna_search.forget_unfinished(output, chosen)
         for stage in stages:
             run_shares(partial(stage, **common), workers, for_terminal(quiet))
         best = {variant: write_best(output, variant, data.name, objective) for variant in chosen}
@@ -137,7 +163,7 @@ def tune(
         if best[variant] is None:
             say(f"no {variant} trial was confirmed in time; the same command resumes from here", quiet)
     found = {variant: outcome for variant, outcome in best.items() if outcome is not None}
-    if json:
+    if shown.json:
         cli.print_json({"folder": str(output), "objective": objective, "best": found})
     elif found:
         rows = [(name, f"{100 * each['score']:.2f}", str(each["trials"]), each["file"]) for name, each in found.items()]
@@ -161,11 +187,11 @@ def _visible(graph: Graph, objective: str, split: str, seed: int) -> Graph:
     """Return the graph with the labels that the search may read: none at all, or none of test nodes."""
     from nodewise.evaluation.inputs import check_labels, check_split
     from nodewise.graph.splits import choose_split, parse_split
-    from nodewise.runs.labels import unlabelled
+    from nodewise.runs.labels import unlabeled
     from nodewise.tune.search import without_test_labels
 
     if objective == "links":
-        return unlabelled(graph)
+        return unlabeled(graph)
     if graph.labels is None:
         raise InputError(
             f"{graph.name} has no labels; give them with --labels, or search with --objective links", code="no-labels"
