@@ -42,9 +42,9 @@ PEER_QUERIES = 3
 def embeddings(items: int, dimension: int) -> Tensor:
     """Points in seven loose clusters, like node embeddings in the middle of a training. float32 (M, d)."""
     generator = torch.Generator().manual_seed(0)
-    centres = torch.randn(7, dimension, generator=generator)
+    centers = torch.randn(7, dimension, generator=generator)
     members = torch.randint(7, (items,), generator=generator)
-    return centres[members] + torch.randn(items, dimension, generator=generator)
+    return centers[members] + torch.randn(items, dimension, generator=generator)
 
 
 def peer_draw(likelihood: Tensor, mode: str, state: np.random.RandomState) -> list[int]:

@@ -41,14 +41,14 @@ def deep_graph_infomax(graph: Graph, device: torch.device, patience: int = 20) -
         summary=lambda z, *args, **kwargs: torch.sigmoid(z.mean(dim=0)),
         corruption=lambda x, edge_index: (x[torch.randperm(len(x), device=x.device)], edge_index),
     ).to(device)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.001)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
     best, best_epoch, epoch = float("inf"), 0, 0
     while epoch - best_epoch <= patience:
         model.train()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = model.loss(*model(x, edge_index))
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         epoch += 1
         if loss.item() < best:
             best, best_epoch = loss.item(), epoch
@@ -59,7 +59,7 @@ def deep_graph_infomax(graph: Graph, device: torch.device, patience: int = 20) -
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--skip-slow", action="store_true", help="leave out MVGRL and GRACE")
+    parser.add_argument("--skip-slow", action="store_true", help="leave out node2vec, MVGRL and GRACE")
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     graph = graph_or_citeseer("cora", args.data_dir)
@@ -71,10 +71,9 @@ def main() -> None:
         epochs = deep_graph_infomax(graph, torch.device(device))
 
     times = {"ours": seconds(lambda: NodeEmbedder(device=device).fit(graph)), "deep_graph_infomax": seconds(infomax)}
-    if not args.skip_slow:
-        for name in ("mvgrl", "grace"):
-            estimator = METHODS[name]
-            times[name] = seconds(lambda e=estimator: e(e.settings_for(graph.name), device=device).fit(graph))
+    for name in ("fastrp", "smoothed", *(() if args.skip_slow else ("node2vec", "mvgrl", "grace"))):
+        estimator = METHODS[name]
+        times[name] = seconds(lambda e=estimator: e(e.settings_for(graph.name), device=device).fit(graph))
     result: dict[str, float | int | str] = {
         "graph": graph.name,
         "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",

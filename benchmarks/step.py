@@ -44,7 +44,7 @@ def naive_seconds(graph: Graph, settings: Settings, batch: list[int]) -> tuple[f
         query, key = naive.encode(batch)
         loss = (query * key).sum()
         loss.backward()
-        naive.optimiser.step()
+        naive.optimizer.step()
 
     encoding = seconds(encode)
     with torch.no_grad():

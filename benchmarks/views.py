@@ -1,6 +1,6 @@
 """Walks and induced subgraphs against loops over nodes: `python benchmarks/views.py [--json] [--data-dir DIR]`.
 
-Ours walks, finds the distinct nodes, looks up all edges among them and normalises, for a batch of nodes at once: in
+Ours walks, finds the distinct nodes, looks up all edges among them and normalizes, for a batch of nodes at once: in
 torch, and by compiled loops where numba is there. The peers are handed the distinct nodes of every walk and do no more
 than cut out the subgraph, node by node: with torch_geometric's `subgraph`, and by slicing a scipy matrix. They are
 timed on a sample of the batch. Compilation, which a machine pays for once, is timed apart.

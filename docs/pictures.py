@@ -2,7 +2,8 @@
 
 Two show on points in the plane what the paper's Figures 2 and 3 sketch: how the two networks of one node find
 negatives that belong to its class, and how a determinantal draw spreads where a uniform one clumps. Two show on the
-bundled graph where the encoder starts and what it smooths, and one how the teleport is chosen.
+bundled graph where the encoder starts and what it smooths, and one how the teleport is chosen. Three show on a small
+graph with known classes what strategies do with the negatives of one node.
 """
 
 from pathlib import Path
@@ -14,28 +15,40 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.stats import spearmanr
 
 from nodewise import load_dataset
-from nodewise.core import rng
+from nodewise.core import config, rng
+from nodewise.datasets.planted import block_model
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.encoders.preparation import FeatureSettings
 from nodewise.encoders.smoothing import SmoothingSettings
 from nodewise.encoders.teleport import CLEARLY, GRID, USUAL
+from nodewise.methods.settings import Settings
 from nodewise.sampling.discriminators import log_ratio
-from nodewise.sampling.dpp import DppSettings, gaussian_kernel, marginal_kernel, sample_negatives
+from nodewise.sampling.dpp import (
+    DppSettings,
+    gaussian_kernel,
+    log_determinant_gap,
+    marginal_kernel,
+    sample_negatives,
+    similarity,
+)
+from nodewise.sampling.measures import measure
+from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.training.loop import prepare, train
 from nodewise.views.topology import Topology
 
 mpl.use("agg")
 import matplotlib.pyplot as plt  # the backend comes first
 
-BLUE, ORANGE, GREY, GREEN = "#3b6ea8", "#d9822b", "#8a8f98", "#2e8b6f"
+BLUE, ORANGE, GRAY, GREEN = "#3b6ea8", "#d9822b", "#8a8f98", "#2e8b6f"
 STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.fonttype": "none"}
 
 
 def clouds(seed: int) -> tuple[torch.Tensor, np.ndarray]:
     """Return 160 points of four groups of unequal size, and the group of each."""
     generator = np.random.default_rng(seed)
-    centres, sizes = [(-1.6, 0.2), (1.3, 1.4), (1.5, -1.3), (-0.2, -2.2)], [60, 50, 35, 15]
-    points = [generator.normal(centre, 0.55, (size, 2)) for centre, size in zip(centres, sizes, strict=True)]
+    centers, sizes = [(-1.6, 0.2), (1.3, 1.4), (1.5, -1.3), (-0.2, -2.2)], [60, 50, 35, 15]
+    points = [generator.normal(center, 0.55, (size, 2)) for center, size in zip(centers, sizes, strict=True)]
     return torch.tensor(np.concatenate(points), dtype=torch.float32), np.repeat(range(4), sizes)
 
 
@@ -97,7 +110,7 @@ def diversity(path: Path) -> None:
         for panel in panels:
             panel.set(xticks=[], yticks=[], xlim=(-3.6, 3.6), ylim=(-3.9, 3.2))
         for panel, chosen, name in ((panels[0], uniform, "uniform"), (panels[1], drawn, "determinantal")):
-            panel.scatter(*points.T, s=12, color=GREY, alpha=0.45)
+            panel.scatter(*points.T, s=12, color=GRAY, alpha=0.45)
             panel.scatter(*points[chosen].T, s=34, color=GREEN)
             panel.set_title(f"{name}: {drawn.sum()} of {len(points)} negatives")
         shown = panels[2].scatter(*points.T, s=26, c=chance, cmap="viridis_r")
@@ -119,7 +132,7 @@ def start(path: Path) -> None:
         left, right = torch.nn.functional.normalize(vectors, dim=-1)[pairs]
         return (left * right).sum(-1)
 
-    whole = cosines(smooth(topology.normalised_adjacency(), features.times(torch.eye(graph.num_features)), 10, USUAL))
+    whole = cosines(smooth(topology.normalized_adjacency(), features.times(torch.eye(graph.num_features)), 10, USUAL))
     with plt.rc_context(STYLE):
         figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.9), sharex=True, sharey=True, layout="constrained")
         names = {"random": "random W", "singular": "singular directions"}
@@ -128,7 +141,7 @@ def start(path: Path) -> None:
             encoder.start(features, topology, seeds)
             found = cosines(encoder.graph(features, topology)[0])
             order = spearmanr(whole, found).statistic
-            panel.axline((0, 0), slope=1, color=GREY, linewidth=0.8)
+            panel.axline((0, 0), slope=1, color=GRAY, linewidth=0.8)
             panel.scatter(whole, found, s=4, color=BLUE, alpha=0.35, linewidths=0)
             panel.set(
                 title=f"{name}: rank correlation {order:.2f}", xlabel="cosine of smoothed features, all 3,703 columns"
@@ -141,7 +154,7 @@ def start(path: Path) -> None:
 def smoothing(path: Path) -> None:
     """Draw how much of a vector comes from nodes at each distance, for some teleports and graph convolutions."""
     graph = load_dataset("citeseer")
-    adjacency = Topology.of(graph, torch.device("cpu")).normalised_adjacency()
+    adjacency = Topology.of(graph, torch.device("cpu")).normalized_adjacency()
     nodes = torch.from_numpy(np.random.default_rng(0).permutation(np.flatnonzero(graph.degrees >= 3))[:300])
     ones = torch.zeros(graph.num_nodes, len(nodes))
     ones[nodes, torch.arange(len(nodes))] = 1.0
@@ -153,7 +166,7 @@ def smoothing(path: Path) -> None:
     }
     with plt.rc_context(STYLE):
         figure, panel = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-        for (name, (weights, line)), color in zip(rows.items(), (ORANGE, "black", GREEN, BLUE, GREY), strict=True):
+        for (name, (weights, line)), color in zip(rows.items(), (ORANGE, "black", GREEN, BLUE, GRAY), strict=True):
             share = weights.numpy() / weights.numpy().sum(0)
             panel.plot([share[distance == hops].sum() / len(nodes) for hops in range(7)], line, label=name, color=color)
         panel.set(xlabel="distance from the node, in edges", ylabel="share of its vector", ylim=(0, None))
@@ -179,8 +192,8 @@ def teleport(path: Path) -> None:
     with plt.rc_context(STYLE):
         figure, panel = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
         places = np.arange(len(GRID))
-        panel.axhspan(0.6, 1 / CLEARLY, color=GREY, alpha=0.15, linewidth=0)
-        panel.text(-0.1, 1 / CLEARLY + 0.01, "clearly better", color=GREY)
+        panel.axhspan(0.6, 1 / CLEARLY, color=GRAY, alpha=0.15, linewidth=0)
+        panel.text(-0.1, 1 / CLEARLY + 0.01, "clearly better", color=GRAY)
         for name, scores in FOUND.items():
             relative = np.array(scores) / scores[GRID.index(USUAL)]
             beyond = relative.max() > 1 / CLEARLY
@@ -194,9 +207,105 @@ def teleport(path: Path) -> None:
         plt.close(figure)
 
 
+class OneBatch:
+    """All 160 nodes of a small graph with four classes as one batch, after 30 steps, and one of them as the query."""
+
+    def __init__(self) -> None:
+        self.graph = block_model(
+            160, num_classes=4, average_degree=5, homophily=0.7, num_features=120, words_per_node=12, noise=0.6, seed=4
+        )
+        self.labels, self.query = torch.as_tensor(self.graph.labels), 7
+        plain = config.override(Settings(), ["sampling.strategy=all", "training.steps=30", "training.batch_size=160"])
+        self._trained = prepare(self.graph, plain, [0], torch.device("cpu"))
+        train(self._trained)
+        _, batch, _ = self.chosen("all")
+        points = batch.key[0] - batch.key[0].mean(0)
+        self.plane = (points @ torch.linalg.svd(points, full_matrices=False).Vh[:2].T).numpy()
+        self.similar = (batch.query[0, self.query] @ batch.key[0].T).numpy()
+        self.same = (self.labels == self.labels[self.query]).numpy()
+
+    def chosen(self, name: str, *changes: str) -> tuple[PairSets, Candidates, dict[str, float]]:
+        """Return the pairs that a strategy makes of the batch, trained with all negatives, and its measures."""
+        settings = config.override(Settings(), [f"sampling.strategy={name}", *changes])
+        learner = prepare(self.graph, settings, [0], torch.device("cpu"))
+        learner.encoder.load_state_dict(self._trained.encoder.state_dict())
+        with torch.no_grad():
+            _, batch, pairs = learner.loss(torch.arange(160).unsqueeze(0), 31)
+        return pairs, batch, {key: float(value) for key, value in measure(batch, pairs, self.labels).items()}
+
+
+def choices(batch: OneBatch, panel: plt.Axes, title: str, pairs: PairSets) -> None:
+    """Draw one node's negatives in the plane of the leading directions: kept ones filled, the others as rings."""
+    kept = pairs.negatives[0, batch.query].numpy()
+    others = np.arange(160) != batch.query
+    for mine, color in ((True, ORANGE), (False, BLUE)):
+        for filled in (False, True):
+            some = (batch.same == mine) & (kept == filled) & others
+            face = color if filled else "none"
+            panel.scatter(*batch.plane[some].T, s=20, edgecolors=color, facecolors=face, linewidths=0.8)
+    panel.scatter(*batch.plane[batch.query], s=130, color="black", marker="*", zorder=3)
+    panel.set(title=title, xticks=[], yticks=[])
+
+
+def negatives(folder: Path) -> None:
+    """Draw collision, hardness and diversity of the negatives of one node."""
+    batch = OneBatch()
+    rows = {
+        "collision": (("all",), ("quantile",), ("networks",)),
+        "diversity": (("uniform", "sampling.share=0.15"), ("k-dpp", "sampling.size=24"))
+        + (("greedy-map", "sampling.size=24"),),
+    }
+    with plt.rc_context(STYLE):
+        for picture, strategies in rows.items():
+            figure, panels = plt.subplots(1, 3, figsize=(11, 3.7), layout="constrained")
+            for panel, (name, *changes) in zip(panels, strategies, strict=True):
+                pairs, seen_by, seen = batch.chosen(name, *changes)
+                choices(batch, panel, name, pairs)
+                kept = f"{seen['negatives']:.0f} negatives per node, "
+                if picture == "collision":
+                    panel.set_xlabel(f"{kept}{100 * seen['collision']:.0f}% of its own class")
+                else:
+                    likelihood = similarity(seen_by.key, DppSettings())
+                    gap = float(log_determinant_gap(likelihood, pairs.negatives, rng.key(0, "docs")))
+                    panel.set_xlabel(f"{kept}log-det gap {gap:+.2f}")
+            handles = [
+                plt.Line2D([], [], marker="o", linestyle="", color=color, markerfacecolor=face, label=label)
+                for color, face, label in (
+                    (ORANGE, ORANGE, "negative, own class"),
+                    (BLUE, BLUE, "negative, other class"),
+                    (GRAY, "none", "not a negative"),
+                )
+            ]
+            figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+            figure.savefig(folder / f"negatives_{picture}.svg")
+            plt.close(figure)
+        figure, (top, panel) = plt.subplots(
+            2, 1, figsize=(7.4, 5.2), sharex=True, layout="constrained", height_ratios=(1, 2)
+        )
+        others = np.arange(160) != batch.query
+        parts = [batch.similar[batch.same & others], batch.similar[~batch.same]]
+        top.hist(parts, bins=24, stacked=True, color=[ORANGE, BLUE], label=["own class", "other classes"])
+        top.set_ylabel("candidates")
+        top.legend(frameon=False)
+        order = np.argsort(batch.similar)
+        colors = {"hard": "black", "similarity": BLUE, "progcl": GREEN, "uncertainty": ORANGE, "soft": GRAY}
+        for name, color in colors.items():
+            pairs, _, _ = batch.chosen(name)
+            assert pairs.log_weights is not None
+            weights = pairs.log_weights[0, batch.query].exp().numpy()
+            shown = order[others[order]]
+            line = {"marker": ".", "linestyle": ""} if name == "soft" else {}
+            panel.plot(batch.similar[shown], weights[shown], color=color, label=name, **line)
+        panel.set(xlabel="similarity of the candidate to the node", ylabel="weight as a negative, mean 1")
+        panel.legend(frameon=False)
+        figure.savefig(folder / "negatives_hardness.svg")
+        plt.close(figure)
+
+
 def draw_all(folder: Path) -> None:
     """Write every picture into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
+    negatives(folder)
     collision(folder / "collision.svg")
     diversity(folder / "diversity.svg")
     start(folder / "start.png")

@@ -12,7 +12,7 @@ from pathlib import Path
 from nodewise.core.files import atomic_write
 from nodewise.methods.estimator import METHODS
 from nodewise.reproduce import table2
-from nodewise.reproduce.provenance import Ledger
+from nodewise.reproduce.experiments import EXPERIMENTS
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup
 
@@ -22,7 +22,7 @@ TARGET = Path(__file__).parent.parent / "src/nodewise/methods/accuracy.json"
 
 def main(results: str = "results", configs: str = "configs") -> None:
     setup = Setup(datasets=("cora", "citeseer", "pubmed"), configs=Path(configs))
-    found = Results(table2.plan(setup), Ledger(Path(results) / "table2" / "rows.csv").read())
+    found = Results(table2.plan(setup), EXPERIMENTS["table2"].ledger(Path(results)).read())
     measured = {}
     for name in METHODS:
         cells = {dataset: found.summary(NAMES.get(name, name), dataset) for dataset in setup.datasets}

@@ -17,7 +17,7 @@ from typing import Any
 # Processor seconds, measured on two cores of a server in 2026; see docs/scale.md for the runs behind them.
 CONVERT_AN_EDGE = 0.9e-6
 CONVERT_A_FEATURE = 40e-9
-MIX_A_NUMBER = 0.8e-9  # of one neighbour's vector, in one pass over the graph
+MIX_A_NUMBER = 0.8e-9  # of one neighbor's vector, in one pass over the graph
 MULTIPLY = 3e-11  # one multiplication and addition of a dense product
 FINISH_A_NUMBER = 100e-9  # of a vector: carried from pass to pass, compressed, added up and written
 CLUSTER_A_NODE = 17e-6  # evidence: one of the clusterings, k-means and singular vectors
@@ -56,7 +56,7 @@ class Sizes:
 
     @property
     def passes(self) -> float:
-        """Passes over the graph that mix neighbours."""
+        """Passes over the graph that mix neighbors."""
         return self.layers + self.smoothing
 
 
@@ -138,7 +138,7 @@ def embedding_disk(s: Sizes) -> float:
 
 
 def embedding_memory(s: Sizes, rows: int = 1 << 16) -> float:
-    """Private memory: some chunks of rows and of their neighbours, and two numbers a node."""
+    """Private memory: some chunks of rows and of their neighbors, and two numbers a node."""
     return 5 * rows * s.dimension * FLOAT + rows * (2 * s.edges / s.nodes + 1) * 60 + 12 * s.nodes
 
 

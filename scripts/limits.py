@@ -43,10 +43,10 @@ def sources(graph: Graph) -> dict[str, Tensor]:
     settings = config.load_toml(Settings, CONFIGS / f"{graph.name}.toml")
     seeds = torch.tensor([FIRST_TUNING_SEED])
     words = features.rows(torch.arange(graph.num_nodes))
-    # In a basis of its own each word is a coordinate, which the probe's optimiser would favour: turn it.
+    # In a basis of its own each word is a coordinate, which the probe's optimizer would favor: turn it.
     width = words.shape[1]
     turn = torch.linalg.qr(rng.uniform(1, torch.arange(width * width)).view(width, width) - 0.5).Q
-    smoothed = smooth(topology.normalised_adjacency(), normalize(words, dim=-1) @ turn, 10, 0.1)
+    smoothed = smooth(topology.normalized_adjacency(), normalize(words, dim=-1) @ turn, 10, 0.1)
     agreement = consensus(features, topology, seeds, 100).dense()[0]
     found = {"smoothed features": smoothed - smoothed.mean(0), "agreement of 100 clusterings": agreement}
     variants = {"untrained encoder": ["training.steps=0"], "plain loss": list(PLAIN), "full method": []}

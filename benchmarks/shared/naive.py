@@ -20,7 +20,7 @@ from nodewise.methods.settings import Settings
 
 
 class NaiveStep:
-    """One optimiser step over a batch."""
+    """One optimizer step over a batch."""
 
     def __init__(self, graph: Graph, settings: Settings, evidence: Tensor) -> None:
         self.graph, self.settings, self.evidence = graph, settings, evidence
@@ -29,10 +29,10 @@ class NaiveStep:
         width = settings.encoder.dimension
         sizes = [graph.num_features] + [width] * settings.encoder.layers
         self.layers = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in pairwise(sizes))
-        self.optimiser = torch.optim.Adam(self.layers.parameters(), lr=settings.training.learning_rate)
+        self.optimizer = torch.optim.Adam(self.layers.parameters(), lr=settings.training.learning_rate)
 
     def view(self, node: int) -> Tensor:
-        """Walk, cut out the subgraph, encode it and read out the centre (Algorithm 1)."""
+        """Walk, cut out the subgraph, encode it and read out the center (Algorithm 1)."""
         visited, current = [node], node
         for _ in range(self.settings.views.length):
             near = self.adjacency.indices[self.adjacency.indptr[current] : self.adjacency.indptr[current + 1]]
@@ -58,11 +58,11 @@ class NaiveStep:
         answers = []
         for target in (is_positive, 1 - is_positive):
             network = nn.Linear(inputs.shape[1], 1)
-            optimiser = torch.optim.SGD(network.parameters(), lr=chosen.learning_rate)
+            optimizer = torch.optim.SGD(network.parameters(), lr=chosen.learning_rate)
             for _ in range(chosen.steps):
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 binary_cross_entropy_with_logits(network(inputs)[:, 0], target, weight, reduction="sum").backward()
-                optimiser.step()
+                optimizer.step()
             answers.append(torch.sigmoid(network(negative)[:, 0]).detach())
         return answers[0] / answers[1]
 
