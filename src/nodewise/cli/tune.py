@@ -115,7 +115,6 @@ def tune(
 
     from nodewise.core.parallel import run_shares
     from nodewise.training.device import choose_device
-    from nodewise.tune import optuna_search
     from nodewise.tune.search import confirm, plan_budget, search, time_one
     from nodewise.tune.space import SPACES
 
@@ -142,20 +141,23 @@ def tune(
     )
     stages = (
         partial(
-            search if plan.search == "random" else optuna_search.search,
+            search,
             data,
             output,
             trials=budget.trials,
             space=space,
             runs=plan.runs,
             search_seed=seed,
+            by=plan.search,
             until=began + budget.search_seconds,
         ),
         partial(confirm, data, output, top=budget.top, runs=budget.runs, until=began + budget.seconds),
     )
     with claimed(output, identity), resumable(output):
         if plan.search == "optuna":
-            optuna_search.forget_unfinished(output, chosen)
+            from nodewise.tune.optuna_search import forget_unfinished
+
+            forget_unfinished(output, chosen)
         for stage in stages:
             run_shares(partial(stage, **common), workers, for_terminal(quiet))
         best = {variant: write_best(output, variant, data.name, objective) for variant in chosen}
