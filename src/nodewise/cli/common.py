@@ -48,11 +48,7 @@ DataDir = Annotated[
 Attributes = Annotated[
     Path | None,
     typer.Option(
-        "--attributes",
-        "-a",
-        metavar="FILE",
-        help="Further columns of the nodes, keyed by id.",
-        rich_help_panel=INPUT,
+        "--attributes", "-a", metavar="FILE", help="Further columns of the nodes, keyed by id.", rich_help_panel=INPUT
     ),
 ]
 AttributeIds = Annotated[

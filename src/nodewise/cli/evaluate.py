@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from nodewise.runs.evaluate import Evaluation
 
 RunNames = Annotated[
-    list[Path],
-    typer.Argument(metavar="RUN_OR_FILE", help="Run folders of one or several seeds, or files of vectors."),
+    list[Path], typer.Argument(metavar="RUN_OR_FILE", help="Run folders of one or several seeds, or files of vectors.")
 ]
 
 

@@ -34,11 +34,7 @@ class Asked:
     )
     new: Annotated[
         Path | None,
-        typer.Option(
-            "--new",
-            metavar="FILE",
-            help="Vectors of new nodes, as of 'transform --new': ask about these.",
-        ),
+        typer.Option("--new", metavar="FILE", help="Vectors of new nodes, as of 'transform --new': ask about these."),
     ] = None
     every: Annotated[bool, typer.Option("--all", help="Ask about every node of the run.")] = False
     where: Annotated[
@@ -46,8 +42,7 @@ class Asked:
         typer.Option("--where", metavar="CONDITION", help="Only neighbors with country=DE, age>=30 and so on."),
     ] = None
     kind: Annotated[
-        str | None,
-        typer.Option("--kind", metavar="TYPE", help="Only neighbors of this type, by the nodes' table."),
+        str | None, typer.Option("--kind", metavar="TYPE", help="Only neighbors of this type, by the nodes' table.")
     ] = None
     attributes: cli.Attributes = None
     id_column: cli.AttributeIds = None
@@ -61,8 +56,7 @@ class Wanted:
 
     k: Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many neighbors of each.")] = 10
     at_least: Annotated[
-        float | None,
-        typer.Option("--at-least", metavar="COSINE", help="All pairs this similar, instead of K."),
+        float | None, typer.Option("--at-least", metavar="COSINE", help="All pairs this similar, instead of K.")
     ] = None
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Parquet or csv file for the pairs.")

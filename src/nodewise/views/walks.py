@@ -15,13 +15,7 @@ from nodewise.views.topology import Topology
 
 
 def random_walks(
-    topology: Topology,
-    starts: Tensor,
-    length: int,
-    key: int | Tensor,
-    *,
-    restart: float = 0.0,
-    lazy: float = 0.0,
+    topology: Topology, starts: Tensor, length: int, key: int | Tensor, *, restart: float = 0.0, lazy: float = 0.0
 ) -> Tensor:
     """Walk `length` steps from every start: seq_i = {t_0 = i, t_1, ..., t_k}.
 
@@ -52,13 +46,7 @@ def random_walks(
 
 
 def walks_in_torch(
-    topology: Topology,
-    starts: Tensor,
-    length: int,
-    key: int | Tensor,
-    *,
-    restart: float = 0.0,
-    lazy: float = 0.0,
+    topology: Topology, starts: Tensor, length: int, key: int | Tensor, *, restart: float = 0.0, lazy: float = 0.0
 ) -> Tensor:
     """Take the steps of `random_walks` for all walks at once, on any device."""
     streams = rng.fold(rng.fold(key, starts).unsqueeze(-1), torch.arange(1, length + 1, device=starts.device))
