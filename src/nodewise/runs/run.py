@@ -177,11 +177,7 @@ class Run:
         return GraphSource(str(given))
 
     def transform(
-        self,
-        graph: Graph,
-        nodes: NodeIds | None = None,
-        only: Literal["new"] | None = None,
-        device: str = "auto",
+        self, graph: Graph, nodes: NodeIds | None = None, only: Literal["new"] | None = None, device: str = "auto"
     ) -> Embeddings:
         """Embed the nodes of a graph with the trained method: all, some, or those the run has no vectors for."""
         graph = as_graph(graph)
