@@ -14,14 +14,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt, listing
 from nodewise.graph.adjacency import DIRECTED, Edges
 from nodewise.graph.ids import NodeIds, first_missing, id_kind, require_same_kind
-from nodewise.read.columns import (
-    SOURCE_NAMES,
-    TARGET_NAMES,
-    WEIGHT_NAMES,
-    ColumnFile,
-    column_called,
-    column_given,
-)
+from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES, ColumnFile, column_called, column_given
 
 
 class EdgePlan(NamedTuple):
