@@ -66,7 +66,7 @@ def test_a_diagnosis_is_built_from_the_labels_of_its_graph() -> None:
 @pytest.mark.parametrize(
     ("given", "code", "words"),
     [
-        ("oracle@precison=0.8", "unknown-setting", "did you mean 'precision'"),
+        ("oracle@precisions=0.8", "unknown-setting", "did you mean 'precision'"),
         ("oracle@labels=3", "unknown-setting", "'labels'"),
         ("oracle@precision", "bad-setting", "'precision' is not a setting such as precision=0.8"),
         ("oracle@precision=much", "bad-setting", "'precision=much'"),

@@ -51,7 +51,7 @@ def test_names_stand_for_classes_of_their_kind_only() -> None:
         Tool.named("number")
     assert told.value.code == "own-code-failed"
     with pytest.raises(InputError, match="did you mean 'saw'"):
-        Tool.named("sav")
+        Tool.named("saww")
 
 
 def test_what_registers_an_object_instead_of_a_class_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
