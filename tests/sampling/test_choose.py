@@ -103,6 +103,18 @@ def test_relative_ranks_are_among_those_that_count() -> None:
     among = torch.tensor([[True, True, True, False]])
     assert torch.allclose(relative_ranks(scores, among)[0, :3], torch.tensor([2.5, 0.5, 1.5]) / 3)
     assert relative_ranks(scores, among)[0, 3] > 1
+    single = torch.tensor([[False, True, False, False]])
+    assert relative_ranks(scores, single)[0, 1] == 0.5
+    assert (relative_ranks(scores, single)[0, [0, 2, 3]] > 1).all()
+    assert relative_ranks(scores, torch.zeros_like(among)).isfinite().all()
+
+
+def test_a_share_that_ends_in_the_middle_of_a_candidate_keeps_it() -> None:
+    batch = doubles()
+    few = torch.zeros_like(batch.own)
+    few[..., 3:6] = True
+    for rows in chosen(Curriculum(first=0.5), batch.leaving(few & ~batch.own)):
+        assert [len(kept) for kept in rows[:3]] == [2, 2, 2]  # of three, the second reaches from 1/3 to 2/3
 
 
 def test_pagerank_is_that_of_the_walk_and_the_band_is_of_its_order() -> None:
