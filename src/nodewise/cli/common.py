@@ -112,6 +112,17 @@ class EdgeColumns(source.EdgeColumns):
     directed: Annotated[
         bool | None, typer.Option("--directed", help="Edges go from source to target; else directions mean nothing.")
     ] = None
+    type_column: Annotated[
+        str | None,
+        typer.Option("--type-column", metavar="COLUMN", help="Column of types of edges; one called type if not given."),
+    ] = None
+    edge_types: Annotated[
+        str | None, typer.Option("--edge-types", metavar="LIST", help="Types of edges to use: buys,likes.")
+    ] = None
+    metapath: Annotated[
+        str | None,
+        typer.Option("--metapath", metavar="LIST", help="Types of edges to follow one after the other: buys,buys."),
+    ] = None
 
 
 @dataclass(frozen=True)
