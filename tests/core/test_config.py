@@ -8,7 +8,6 @@ import pickle
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, Optional
 
 import pytest
@@ -16,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.core import config
-from nodewise.core.config import MOST, Checked, Range, Size, check_ranges, from_mapping
+from nodewise.core.config import MOST, Checked, NotNegative, Range, Share, Size, from_mapping
 from nodewise.core.errors import InputError
 from nodewise.core.keywords import keyword_values, path_of, with_keywords
 from nodewise.core.parts import Part, Unloaded
@@ -564,28 +563,36 @@ class TestKeywords:
         assert with_keywords(Drawing(), found, "f") == Drawing()
 
 
+@dataclass(frozen=True)
+class Bounded(Checked):
+    share: Share = 1
+    rate: NotNegative = MOST
+
+
+@dataclass(frozen=True)
+class Named(Bounded, section="training"):
+    pass
+
+
 class TestRanges:
     def test_bounds_are_inclusive(self) -> None:
-        check_ranges(SimpleNamespace(rate=0, share=1, steps=MOST), rate=(0, None), share=(0, 1), steps=(0, None))
+        assert Bounded(share=0, rate=0) != Bounded(share=1, rate=MOST)
 
     @pytest.mark.parametrize(
-        ("value", "bounds", "message"),
+        ("name", "value", "message"),
         [
-            (-1, (0, None), "rate is -1; it must be at least 0"),
-            (1.5, (0, 1), "rate is 1.5; it must be at most 1"),
-            (math.nan, (0, 1), "rate is nan; it must be at least 0"),
-            (math.inf, (0, None), "rate is inf; it must be at most 10,000,000"),
-            (10**400, (0, None), f"rate is {10**400}; it must be at most 10,000,000"),
+            ("rate", -1, "rate is -1; it must be at least 0"),
+            ("share", 1.5, "share is 1.5; it must be at most 1"),
+            ("share", math.nan, "share is nan; it must be at least 0"),
+            ("rate", math.inf, "rate is inf; it must be at most 10,000,000"),
+            ("rate", 10**400, f"rate is {10**400}; it must be at most 10,000,000"),
         ],
     )
-    def test_what_is_out_of_bounds_is_named(
-        self, value: float, bounds: tuple[float, float | None], message: str
-    ) -> None:
-        with pytest.raises(InputError) as caught:
-            check_ranges(SimpleNamespace(rate=value), rate=bounds)
-        assert str(caught.value) == message
-        with pytest.raises(InputError, match=r"^training\.rate is"):
-            check_ranges(SimpleNamespace(rate=value), "training", rate=bounds)
+    def test_what_is_out_of_bounds_is_named(self, name: str, value: float, message: str) -> None:
+        for kind, section in ((Bounded, ""), (Named, "training.")):
+            with pytest.raises(InputError) as caught:
+                kind(**{name: value})
+            assert str(caught.value) == section + message
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from nodewise.core import rng
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Range
 from nodewise.core.errors import InputError
 from nodewise.encoders.directions import directions_by_kind
 from nodewise.encoders.encoder import Encoder, EncoderSettings, Pass, encoder, smoothing_passes
@@ -52,12 +53,11 @@ class SmoothingSettings(EncoderSettings):
 
     feature_mask: float = 0.3
     teleports: tuple[float, ...] | None = None
-    propagation: int = 10
+    propagation: Annotated[int, Range(0, 1000)] = 10
     start: str = "singular"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_ranges(self, "encoder", propagation=(0, 1000))
         if self.teleports is not None:
             if not self.teleports or not all(0 < teleport <= 1 for teleport in self.teleports):
                 raise InputError(f"encoder.teleports is {list(self.teleports)}; give one or more numbers in (0, 1]")

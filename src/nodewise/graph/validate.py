@@ -139,10 +139,7 @@ def _rules(graph: Graph) -> Iterator[tuple[str, bool]]:
         yield rule, _fits(graph.labels, nodes, -1, len(graph.class_names))
     if graph.split is not None:
         parts = vars(graph.split).values()
-        yield (
-            "the split must hold int64 positions of nodes",
-            all(_fits(part, None, 0, nodes) for part in parts),
-        )
+        yield ("the split must hold int64 positions of nodes", all(_fits(part, None, 0, nodes) for part in parts))
 
 
 def _fitting(typed: TypedEdges, nodes: int) -> bool:
