@@ -112,6 +112,7 @@ class BGRL(DescendingEmbedder):
     probe = "graphmae"
     scaling = "shares"
     settings_class = BGRLSettings
+    network_class = BGRLNetwork
     settings: BGRLSettings
     optimizer_class = torch.optim.AdamW
     _wide = {"layer": "attention", "hidden": 4096}
@@ -122,9 +123,6 @@ class BGRL(DescendingEmbedder):
         "citeseer": {**drops(0.4, 0.4, 0.4, 0.1), **_wide, "dimension": 8192, "predictor": 4096, "epochs": 50},
         "amazon-photo": {**drops(0.4, 0.1, 0.1, 0.2), **_photo},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return BGRLNetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         views = Views(inputs)

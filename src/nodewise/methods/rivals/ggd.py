@@ -76,9 +76,7 @@ class GGD(DescendingEmbedder):
     paper = "Zheng et al., NeurIPS 2022"
     probe = "dgi"
     settings_class = GGDSettings
-
-    def _build(self, num_features: int) -> nn.Module:
-        return GGDNetwork(num_features, self.settings)
+    network_class = GGDNetwork
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         def loss_of(epoch: int) -> Tensor:

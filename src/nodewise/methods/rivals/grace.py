@@ -78,6 +78,7 @@ class Grace(DescendingEmbedder):
     probe = "grace"
     scaling = "shares"
     settings_class = GraceSettings
+    network_class = GraceNetwork
     settings: GraceSettings
     earlier_scaling = "unit"
     _narrow = {"dimension": 128, "projection": 128, "temperature": 0.4, "learning_rate": 5e-4, "epochs": 200}
@@ -86,9 +87,6 @@ class Grace(DescendingEmbedder):
         "citeseer": {**drops(0.2, 0.0, 0.3, 0.2), "activation": "prelu", "temperature": 0.9, "epochs": 200},
         "pubmed": {**drops(0.4, 0.1, 0.0, 0.2), "epochs": 1500},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return GraceNetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen, x = self.settings, inputs.x

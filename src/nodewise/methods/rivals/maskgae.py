@@ -103,15 +103,13 @@ class MaskGAE(DescendingEmbedder):
     paper = "Li et al., KDD 2023"
     probe = "maskgae"
     settings_class = MaskGAESettings
+    network_class = MaskGAENetwork
     settings: MaskGAESettings
     tuned = {
         "cora": {"decoder": 32, "degrees": 0.003},
         "citeseer": {"decoder": 32, "degrees": 0.001, "learning_rate": 0.02},
         "pubmed": {"decoder": 32, "degrees": 0.001, "dropout": 0.5},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return MaskGAENetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen, thinning, edges = self.settings, Thinning(inputs.topology), inputs.edge_index

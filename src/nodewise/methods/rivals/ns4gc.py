@@ -92,15 +92,13 @@ class NS4GC(DescendingEmbedder):
     cost = "O(N² d + N F d) an epoch; O(N (F + d)) memory"
     scaling = "shares"
     settings_class = NS4GCSettings
+    network_class = NS4GCNetwork
     settings: NS4GCSettings
     tuned = {
         "cora": {**drops(0.3, 0.3, 0.2, 0.2), "dimension": 64},
         "citeseer": {**drops(0.6, 0.8, 0.0, 0.4), "dimension": 256, "hidden": 0, "threshold": 0.5, "epochs": 50},
         "pubmed": {**drops(0.2, 0.6, 0.1, 0.0), "dimension": 256},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return NS4GCNetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         views = Views(inputs)

@@ -103,6 +103,7 @@ class SPGCL(DescendingEmbedder):
     optimizer_class = torch.optim.AdamW
     scaling = "shares"
     settings_class = SPGCLSettings
+    network_class = SPGCLNetwork
     settings: SPGCLSettings
     _small = {"dimension": 1024, "normalized": False, "sample": 256}
     tuned = {
@@ -111,9 +112,6 @@ class SPGCL(DescendingEmbedder):
         | {"dropout": 0.5, "seeds": 128, "negatives": 200, "epochs": 600, "learning_rate": 9e-4, "weight_decay": 1e-5},
         "pubmed": {"dimension": 1024, "dropout": 0.5, "sample": 800, "nearest": 4, "learning_rate": 9e-4},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return SPGCLNetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen = self.settings
