@@ -35,7 +35,7 @@ _ROWS = 4096
 
 
 @dataclass(frozen=True)
-class AFGRLSettings(DecaySettings):
+class AFGRLSettings(DecaySettings, epochs=500, weight_decay=1e-5):
     """Settings of AFGRL.
 
     Attributes:
@@ -53,8 +53,6 @@ class AFGRLSettings(DecaySettings):
     clusterings: Count = 5
     iterations: Count = 20
     momentum: Share = 0.9
-    epochs: int = 500
-    weight_decay: float = 1e-5
 
 
 class AFGRLEncoder(nn.Module):

@@ -34,7 +34,7 @@ from nodewise.methods.products import Attention, Convolution
 
 
 @dataclass(frozen=True)
-class BGRLSettings(TwoViewSettings, DecaySettings):
+class BGRLSettings(TwoViewSettings, DecaySettings, epochs=1000, learning_rate=5e-4, weight_decay=1e-5):
     """Settings of BGRL.
 
     Attributes:
@@ -51,10 +51,7 @@ class BGRLSettings(TwoViewSettings, DecaySettings):
     hidden: CountOrNone = 0
     layer: Literal["convolution", "attention"] = "convolution"
     momentum: Share = 0.99
-    epochs: int = 1000
     warm_up: Share = 0.1
-    learning_rate: float = 5e-4
-    weight_decay: float = 1e-5
 
 
 class BGRLEncoder(nn.Module):

@@ -26,7 +26,9 @@ from nodewise.methods.products import FeatureLinear
 
 
 @dataclass(frozen=True)
-class GraceSettings(TwoViewSettings, DecaySettings, PatientSettings):
+class GraceSettings(
+    TwoViewSettings, DecaySettings, PatientSettings, epochs=1000, weight_decay=1e-5, **drops(0.1, 0.4, 0.1, 0.0)
+):
     """Encoder, views and training.
 
     Attributes:
@@ -40,12 +42,6 @@ class GraceSettings(TwoViewSettings, DecaySettings, PatientSettings):
     projection: Size = 256
     activation: Literal["relu", "prelu"] = "relu"
     temperature: Annotated[float, Range(0.02)] = 0.7
-    drop_edges_1: float = 0.1
-    drop_edges_2: float = 0.4
-    drop_features_1: float = 0.1
-    drop_features_2: float = 0.0
-    epochs: int = 1000
-    weight_decay: float = 1e-5
 
 
 class GraceNetwork(nn.Module):

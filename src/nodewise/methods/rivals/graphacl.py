@@ -29,7 +29,7 @@ from nodewise.methods.products import Convolutions
 
 
 @dataclass(frozen=True)
-class GraphACLSettings(DecaySettings):
+class GraphACLSettings(DecaySettings, epochs=70, learning_rate=5e-4):
     """Settings of GraphACL.
 
     Attributes:
@@ -43,8 +43,6 @@ class GraphACLSettings(DecaySettings):
     layers: Layers = 1
     temperature: Annotated[float, Range(0.02)] = 0.75
     momentum: Share = 0.9
-    epochs: int = 70
-    learning_rate: float = 5e-4
 
 
 def asymmetric_loss(vectors: Tensor, predictions: Tensor, targets: Tensor, edges: Tensor, temperature: float) -> Tensor:

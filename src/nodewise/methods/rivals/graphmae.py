@@ -37,7 +37,7 @@ Rate = Annotated[float, Range(0, 0.999)]
 
 
 @dataclass(frozen=True)
-class GraphMAESettings(DecaySettings):
+class GraphMAESettings(DecaySettings, epochs=1500, weight_decay=2e-4):
     """Settings of GraphMAE.
 
     Attributes:
@@ -57,8 +57,6 @@ class GraphMAESettings(DecaySettings):
     sharpness: Annotated[float, Range(1)] = 3.0
     drop_features: Rate = 0.2
     drop_attention: Rate = 0.1
-    epochs: int = 1500
-    weight_decay: float = 2e-4
 
     def __post_init__(self) -> None:
         super().__post_init__()

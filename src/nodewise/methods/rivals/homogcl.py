@@ -31,7 +31,7 @@ from nodewise.methods.products import Convolutions
 
 
 @dataclass(frozen=True)
-class HomoGCLSettings(DescentSettings):
+class HomoGCLSettings(DescentSettings, epochs=50, learning_rate=1e-4):
     """Settings of HomoGCL.
 
     Attributes:
@@ -59,8 +59,6 @@ class HomoGCLSettings(DescentSettings):
     temperature: Annotated[float, Range(0.02)] = 0.5
     drop_edges: Share = 0.4
     drop_features: Share = 0.1
-    epochs: int = 50
-    learning_rate: float = 1e-4
 
 
 def cluster_shares(vectors: Tensor, centers: Tensor, sharpness: float) -> Tensor:

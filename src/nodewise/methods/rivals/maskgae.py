@@ -33,7 +33,7 @@ from nodewise.methods.products import Convolution, drop
 
 
 @dataclass(frozen=True)
-class MaskGAESettings(DecaySettings, PatientSettings):
+class MaskGAESettings(DecaySettings, PatientSettings, epochs=500, learning_rate=0.01, weight_decay=5e-5, patience=100):
     """Settings of MaskGAE.
 
     Attributes:
@@ -53,10 +53,6 @@ class MaskGAESettings(DecaySettings, PatientSettings):
     dropout: Share = 0.8
     decoder_dropout: Share = 0.2
     degrees: NotNegative = 0.0
-    epochs: int = 500
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-5
-    patience: int = 100
 
 
 class MaskGAENetwork(nn.Module):

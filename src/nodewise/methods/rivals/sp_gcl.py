@@ -34,7 +34,7 @@ _STEPS, _WALKS = 2, 4
 
 
 @dataclass(frozen=True)
-class SPGCLSettings(DecaySettings):
+class SPGCLSettings(DecaySettings, epochs=500, weight_decay=1e-4):
     """Settings of SP-GCL.
 
     Attributes:
@@ -54,8 +54,6 @@ class SPGCLSettings(DecaySettings):
     sample: Count = 700
     nearest: Count = 5
     negatives: Count = 100
-    epochs: int = 500
-    weight_decay: float = 1e-4
 
 
 class SPGCLNetwork(nn.Module):
