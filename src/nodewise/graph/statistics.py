@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from nodewise.graph.graph import Graph
 from nodewise.graph.structural import NUM_STRUCTURAL
@@ -68,6 +67,8 @@ def _range(values: Any) -> tuple[float, float]:
 
 def num_components(graph: Graph) -> int:
     """Return the number of connected components, isolated nodes included."""
+    from scipy.sparse.csgraph import connected_components
+
     return int(connected_components(graph.adjacency(), directed=False)[0])
 
 

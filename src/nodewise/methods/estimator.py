@@ -59,6 +59,9 @@ class Methods(Registry["type[Estimator]"]):
         """Return all names, importing every method."""
         return tuple(sorted(super().names(), key=lambda name: self._place(self[name])))
 
+    def _import_namesake(self, name: str) -> None:
+        super()._import_namesake("node-embedder" if name == "nodewise" else name)
+
     @staticmethod
     def _place(method: type[Estimator]) -> tuple[bool, bool, str, str]:
         return method.name != "nodewise", method.needs_labels(), method.paper[-4:], method.name
