@@ -178,6 +178,12 @@ class Estimator(ABC):
         """Return the settings that the method's paper gives for a data set, or else its defaults."""
         return cls.settings_class(**cls.tuned.get(dataset.lower(), {}))
 
+    def overlooked(self, graph: Graph) -> str | None:
+        """Return in words what a graph has and the method does not see, or None."""
+        if graph.directed and not self.directions and not {"A", "S"}.isdisjoint(self.uses.split()):
+            return f"{self.name} sees no directions, so edges go both ways"
+        return None
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return what the constructor takes; with `deep`, every setting by its keyword as well."""
         own = {"settings": self.settings, "seed": self.seed, "device": self.device}
