@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from nodewise.graph.graph import Graph
+from nodewise.graph.graph import Graph, having_walked
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.structural import (
     NUM_STRUCTURAL,
@@ -117,8 +117,9 @@ def test_a_clique_overlaps_entirely():
     assert (neighborhood_overlap(graph.indptr, graph.indices, hash_ids(graph.ids)) == 1).all()
 
 
+@pytest.mark.parametrize("steps", [4, 32])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_positions_follow_their_formula(networkx_graph, weighted):
+def test_positions_follow_their_formula(networkx_graph, weighted, steps):
     graph = graph_of(networkx_graph, weighted=weighted)
     hashes = hash_ids(graph.ids)
     closed = graph.adjacency().toarray().astype(np.float64)
@@ -127,9 +128,62 @@ def test_positions_follow_their_formula(networkx_graph, weighted):
     size = closed.sum(axis=1)
     start = signs(hashes).astype(np.float64)
     start -= (size / size.sum()) @ start
-    rows = np.linalg.matrix_power(closed / size[:, None], 32) @ start
+    rows = np.linalg.matrix_power(closed / size[:, None], steps) @ start
     expected = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    assert np.allclose(positions(graph.indptr, graph.indices, hashes, graph.weights), expected, atol=2e-3)
+    found, walked = positions(graph.indptr, graph.indices, hashes, graph.weights, steps=steps)
+    assert walked == steps
+    assert np.allclose(found, expected, atol=2e-3)
+
+
+def spread(rows):
+    """Effective rank of rows of length one, by their singular values."""
+    parts = np.linalg.svd(rows.astype(np.float64), compute_uv=False) ** 2
+    parts = parts[parts > 0] / parts.sum()
+    return np.exp(-(parts * np.log(parts)).sum())
+
+
+@pytest.mark.parametrize("edges", [600, 3000, 30_000])
+def test_walks_end_where_positions_fill_a_quarter_of_the_directions(edges):
+    graph = graph_of(nx.gnm_random_graph(500, edges, seed=0))
+    hashes = hash_ids(graph.ids)
+    spreads = {
+        steps: spread(positions(graph.indptr, graph.indices, hashes, steps=steps)[0]) for steps in (4, 8, 16, 32, 64)
+    }
+    narrow = [steps for steps, found in spreads.items() if found <= 16]
+    rows, walked = positions(graph.indptr, graph.indices, hashes)
+    assert walked == min([*narrow, 64])
+    assert np.array_equal(rows, positions(graph.indptr, graph.indices, hashes, steps=walked)[0])
+
+
+def test_dense_graphs_are_walked_less_far():
+    walked = [graph_of(nx.gnm_random_graph(500, edges, seed=0)).steps_walked for edges in (600, 30_000)]
+    assert walked[0] > walked[1]
+
+
+def test_communities_of_a_dense_graph_are_told_apart():
+    """After 32 steps over 40 neighbors each nothing would be left of eight weak communities."""
+    sizes = [60] * 8
+    dense = nx.stochastic_block_model(sizes, np.full((8, 8), 0.05) + 0.25 * np.eye(8), seed=0)
+    graph = graph_of(nx.Graph(dense))
+    community = np.repeat(np.arange(8), 60)
+
+    def nearest(features):
+        rows = features[:, -64:]
+        similarity = rows @ rows.T
+        np.fill_diagonal(similarity, -np.inf)
+        return (community[similarity.argmax(axis=1)] == community).mean()
+
+    assert nearest(graph.features) > 0.9
+    assert nearest(having_walked(graph, 64).features) < nearest(graph.features)
+
+
+def test_steps_that_are_asked_for_are_walked():
+    graph = graph_of(nx.gnm_random_graph(60, 400, seed=0))
+    other = having_walked(graph, 16)
+    assert (graph.steps_walked, other.steps_walked) == (4, 16)
+    assert np.array_equal(other.features, structural_features(graph, 16)[0])
+    assert having_walked(graph, 4) is graph
+    assert Graph.from_edges([0, 1], [1, 2], features=np.eye(3)).steps_walked == 0
 
 
 def test_signs_are_the_bits_of_the_hash():
@@ -158,11 +212,11 @@ def test_features_follow_the_ids_whatever_the_order_of_nodes():
 
 def test_features_are_finite_float32_and_as_many_as_stated(networkx_graph):
     graph = graph_of(networkx_graph)
-    features = structural_features(graph)
+    features, walked = structural_features(graph)
     assert features.shape == (len(networkx_graph), NUM_STRUCTURAL) == (len(networkx_graph), 70)
     assert features.dtype == np.float32
     assert np.isfinite(features).all()
-    assert np.array_equal(features, structural_features(graph))
+    assert np.array_equal(features, structural_features(graph, walked)[0])
 
 
 def test_string_hashes_are_blake2_of_the_text():
@@ -186,6 +240,7 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch):
 
 def test_positions_are_the_same_in_blocks(monkeypatch):
     graph = Graph.from_edges(*np.random.default_rng(0).integers(0, 200, (2, 500)), num_nodes=200)
-    whole = positions(graph.indptr, graph.indices, hash_ids(graph.ids))
+    whole, _ = positions(graph.indptr, graph.indices, hash_ids(graph.ids), steps=32)
     monkeypatch.setattr("nodewise.graph.structural._BLOCK", 64)
-    np.testing.assert_allclose(positions(graph.indptr, graph.indices, hash_ids(graph.ids)), whole, atol=1e-5)
+    blocks, _ = positions(graph.indptr, graph.indices, hash_ids(graph.ids), steps=32)
+    np.testing.assert_allclose(blocks, whole, atol=1e-5)

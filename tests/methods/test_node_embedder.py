@@ -4,18 +4,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from tests.graphs import random_graph
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
-from nodewise.graph.graph import Graph
+from nodewise.graph.graph import Graph, having_walked
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
 from nodewise.vectors.embeddings import Embeddings
@@ -253,3 +256,31 @@ def test_a_run_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     run.weights.write_bytes(weights)
     run.write_config(config.override(run.read_config(Settings), ["encoder.dimension=9"]))
     assert "the weights do not fit the settings in config.toml" in refusal(lambda: NodeEmbedder.load(run.path))
+
+
+def test_new_nodes_walk_as_far_as_training_did(tmp_path: Path) -> None:
+    """A graph that has grown dense would itself be walked less far, and its features mean something else."""
+    sparse, dense = (replace(random_graph(300, edges, seed=1), features=None) for edges in (400, 9000))
+    assert sparse.steps_walked > dense.steps_walked
+    model = embedder().fit(sparse)
+    model.save(tmp_path / "run")
+    loaded = NodeEmbedder.load(tmp_path / "run")
+    expected = model.transform(having_walked(dense, sparse.steps_walked)).vectors
+    assert np.array_equal(loaded.transform(dense).vectors, expected)
+    assert not np.array_equal(expected, embedder().fit(dense).transform(dense).vectors)
+
+
+@pytest.mark.parametrize("said", [None, "far"])
+def test_a_run_that_does_not_say_how_far_it_walked(tmp_path: Path, said: str | None) -> None:
+    """Runs of before walked 32 steps."""
+    model = embedder().fit(replace(random_graph(80, 100, seed=1), features=None))
+    model.save(tmp_path / "run")
+    weights = RunFolder(tmp_path / "run").weights
+    with safe_open(weights, framework="pt") as file:
+        facts = {key: value for key, value in file.metadata().items() if key != "walked"}
+    save_file(load_file(weights), weights, facts | ({} if said is None else {"walked": said}))
+    if said is None:
+        assert NodeEmbedder.load(tmp_path / "run").walked_ == 32
+    else:
+        with pytest.raises(InputError, match="no number of steps"):
+            NodeEmbedder.load(tmp_path / "run")

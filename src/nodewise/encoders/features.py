@@ -60,7 +60,7 @@ class Features:
         self.device = torch.device(device)
         table = graph.table if graph.table is not None and graph.table.comparable else None
         self.origins = None if table is None else np.resize(table.origins, graph.num_inputs)  # again for every kind
-        self.preparation = preparation
+        self.preparation, self.structural = preparation, graph.structural
         self._host: Any = graph.features
         self._sparse: bool = sp.issparse(self._host) and (preparation is None or preparation.shift is None)
         if preparation is not None and self.shape[0] <= _CHUNK:
@@ -100,7 +100,8 @@ class Features:
     def _part(self, rows: Any) -> Features:
         """Return features of some rows that were read."""
         part = object.__new__(Features)
-        part.shape, part.device, part.preparation = rows.shape, self.device, self.preparation
+        part.shape, part.device = rows.shape, self.device
+        part.preparation, part.structural = self.preparation, self.structural
         part._host, part._sparse, part._pending = rows, self._sparse, None
         part.kinds = part._blocks_of = None
         part._whole = part._tensors(part._host)

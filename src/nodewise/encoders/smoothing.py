@@ -45,7 +45,8 @@ class SmoothingSettings(EncoderSettings):
     """A linear layer smoothed by personalised PageRank.
 
     Attributes:
-        feature_mask: share of feature columns hidden from each view.
+        feature_mask: share of feature columns hidden from each view; structural features never are, since a position
+            with holes is another position.
         teleports: a of each block of coordinates; the blocks are of equal size. None chooses one from the graph.
         propagation: steps of smoothing when a graph is embedded.
         start: where W begins: the leading `singular` vectors of the features, or `random`.
@@ -90,6 +91,7 @@ class Smoothing(Encoder):
         super().__init__()
         self.settings = settings
         self.teleports = settings.teleports or (USUAL,)
+        self.mask = settings.feature_mask
         index = torch.arange(num_features * settings.dimension, device=seeds.device)
         normal = rng.normal(rng.key(seeds.unsqueeze(-1), "encoder.weight.0"), index)
         self.weight = nn.Parameter(normal.view(len(seeds), num_features, settings.dimension))
@@ -113,6 +115,7 @@ class Smoothing(Encoder):
         and what points to it are told apart before anything is learned.
         """
         sizes = self._face_sizes() if topology.faces is not None else self.settings.sizes
+        self.mask = 0.0 if features.structural else self.settings.feature_mask
         if self.settings.teleports is None:
             self.teleports = (choose_teleport(features, topology).teleport,)
         if self.settings.start == "random":
@@ -244,10 +247,10 @@ class Smoothing(Encoder):
 
     def _kept(self, noise: int | Tensor | None) -> Tensor | None:
         """Return which features a view sees (S, F): one mask serves every node of the view."""
-        if noise is None or not self.settings.feature_mask:
+        if noise is None or not self.mask:
             return None
         columns = torch.arange(self.weight.shape[1], device=self.weight.device)
-        return rng.uniform(rng.fold(noise, 0), columns) >= self.settings.feature_mask
+        return rng.uniform(rng.fold(noise, 0), columns) >= self.mask
 
     def _masked(self, noise: int | Tensor | None) -> Tensor:
         # Hiding column c of X is hiding row c of W.

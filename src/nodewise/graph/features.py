@@ -31,7 +31,7 @@ class FeatureField:
             raise AttributeError("features")  # tells `dataclass` that the field has no default
         state = graph.__dict__
         if state["_features"] is None:
-            state["_features"] = structural_features(graph)
+            state["_features"], state["_walked"] = structural_features(graph, state["_walked"])
         features: Features = state["_features"]
         return features
 
@@ -40,7 +40,7 @@ class FeatureField:
         kept = (np.float32, np.float16) if isinstance(value, np.memmap) else (np.float32,)
         if value is not None and value.dtype not in kept:
             value = as_features(value)
-        graph.__dict__.update(_features=value, _structural=value is None)
+        graph.__dict__.update(_features=value, _structural=value is None, _walked=None)
 
 
 def as_features(values: Any, source: str = "features", *, copy: bool = False) -> Features:

@@ -151,6 +151,11 @@ class Graph:
         """Whether no features were given, so that `features` are structural ones."""
         return bool(self.__dict__["_structural"])
 
+    @property
+    def steps_walked(self) -> int:
+        """How many steps structural features walk (`nodewise.graph.structural`); 0 where features were given."""
+        return int(self.features is not None and self.__dict__["_walked"]) if self.structural else 0
+
     def adjacency(self) -> sp.csr_matrix:
         """Return the adjacency matrix A (N, N), float32: the weights, or ones."""
         values = np.ones(len(self.indices), np.float32) if self.weights is None else np.asarray(self.weights)
@@ -383,6 +388,14 @@ def without_weights(graph: Graph) -> Graph:
     faces = None if graph.faces is None else Faces(graph.faces.indptr, graph.faces.indices)
     typed = None if graph.typed is None else graph.typed._replace(weights=None)
     return replace(graph, features=features, weights=None, bounds=None, faces=faces, typed=typed)
+
+
+def having_walked(graph: Graph, steps: int) -> Graph:
+    """Return the graph with structural features of so many steps."""
+    if graph.__dict__["_walked"] != steps:
+        graph = replace(graph, features=None)
+        graph.__dict__["_walked"] = steps
+    return graph
 
 
 def without_directions(graph: Graph) -> Graph:

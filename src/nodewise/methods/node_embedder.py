@@ -18,8 +18,9 @@ from nodewise.core.progress import Progress
 from nodewise.encoders.encoder import Encoder
 from nodewise.encoders.features import Features
 from nodewise.encoders.preparation import Preparation
-from nodewise.graph.graph import Graph, without_directions
+from nodewise.graph.graph import Graph, having_walked, without_directions
 from nodewise.graph.ids import NodeIds
+from nodewise.graph.structural import STEPS_BEFORE
 from nodewise.graph.validate import require_features, require_kinds
 from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.estimator import Embedder, Say, Watch, method
@@ -79,6 +80,7 @@ class NodeEmbedder(Embedder):
     steps_: int
     directed_: bool = False
     kinds_: tuple[str | int, ...] = ()
+    walked_: int = STEPS_BEFORE
 
     def _learn(self, graph: Graph, watch: Watch) -> None:
         refuse_hopeless(graph)
@@ -102,6 +104,7 @@ class NodeEmbedder(Embedder):
 
     def _remember(self, graph: Graph) -> None:
         self.num_features_, self.directed_, self.kinds_ = graph.num_features, graph.directed, graph.kind_names
+        self.walked_ = graph.steps_walked
 
     def _train(self, learner: Learner, graph: Graph, watch: Watch) -> int:
         run, plan = watch.run, watch.checkpoints
@@ -173,6 +176,8 @@ class NodeEmbedder(Embedder):
         if graph.directed and not self.directed_:
             graph = without_directions(graph)
         require_features(graph, self.num_features_)
+        if graph.structural and self.walked_:
+            graph = having_walked(graph, self.walked_)
         graph = require_kinds(graph, self.kinds_)
         device = choose_device(self.device)
         return graph, self.encoder_.to(device), torch.tensor([self.seed], device=device)
@@ -181,6 +186,7 @@ class NodeEmbedder(Embedder):
         """Write the encoder."""
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "steps": str(self.steps_)}
         about |= {"directed": "1"} if self.directed_ else {}
+        about |= {"walked": str(self.walked_)} if self.walked_ else {}
         about |= {"kinds": json.dumps(self.kinds_)} if self.kinds_ else {}
         kept: dict[str, torch.Tensor] = dict(self.encoder_.state_dict())
         if self.preparation_ is not None:
@@ -193,6 +199,7 @@ class NodeEmbedder(Embedder):
         self.preparation_ = Preparation.kept(weights, facts, about["num_features"])
         self.seed, self.num_features_, self.steps_ = about["seed"], about["num_features"], about["steps"]
         self.directed_, self.kinds_ = facts.get("directed") == "1", _kinds(run.weights, facts)
+        self.walked_ = _walked(run.weights, facts)
         _require_fit_for(run, self.num_features_, self.settings, weights)
         width = self.num_features_ * max(1, len(self.kinds_))
         self.encoder_ = self.settings.encoder.build(width, torch.tensor([self.seed]))
@@ -202,6 +209,13 @@ class NodeEmbedder(Embedder):
             raise InputError(
                 f"{run.weights}: the weights do not fit the settings in {run.config.name}", code="damaged-run"
             ) from None
+
+
+def _walked(path: Path, facts: dict[str, str]) -> int:
+    said = facts.get("walked", str(STEPS_BEFORE))
+    if re.fullmatch(r"[0-9]{1,3}", said, re.ASCII):
+        return int(said)
+    raise InputError(f"{path}: how far structural features walk is no number of steps", code="damaged-run")
 
 
 def _kinds(path: Path, facts: dict[str, str]) -> tuple[str | int, ...]:

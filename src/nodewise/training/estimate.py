@@ -56,7 +56,7 @@ def estimate(graph: Graph, settings: LearnerSettings, *, threads: int = 1, on_gp
 
     stages = {"features": 1e-7 * stored}
     if graph.structural:
-        stages["structural features"] = 4.5e-6 * entries
+        stages["structural features"] = 9e-6 * entries  # of all 64 steps; most graphs need fewer
     if smoothing is not None and smoothing.teleports is None:
         half = min(144, columns // 2)
         stages["choice of the teleport"] = half * (2e-9 * entries + 9e-10 * some * half + 6.5e-7 * nodes)
