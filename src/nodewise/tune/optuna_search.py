@@ -21,7 +21,7 @@ from nodewise.core.parallel import Turns
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.core.tracking import Board
 from nodewise.graph.graph import Graph
-from nodewise.tune.folder import open_log, write_trial
+from nodewise.tune.folder import append_trial
 from nodewise.tune.search import FIRST_TUNING_SEED, Hopeless, Objective, log_trial, trial_line, without_test_labels
 from nodewise.tune.space import VARIANTS, WIDE, Space
 
@@ -95,10 +95,7 @@ def search(
     opened = studies(folder, variants, search_seed, turns.worker)
     jobs = [variant for number in range(trials) for variant in variants if number >= _finished(opened[variant])]
     seeds = [FIRST_TUNING_SEED + run for run in range(runs)]
-    with (
-        open_log(folder, "trials", turns.worker) as file,
-        (progress or SilentProgress()).stage("trials", len(jobs)) as bar,
-    ):
+    with (progress or SilentProgress()).stage("trials", len(jobs)) as bar:
         for turn in turns:
             if turn >= len(jobs) or time.time() > until:
                 return
@@ -107,7 +104,7 @@ def search(
             settings = space.chosen(variant, _chooser(trial))
             line: dict[str, Any] = {"variant": variant, "trial": trial.number}
             line |= trial_line(graph, settings, seeds, device, objective, _Watcher(trial))
-            write_trial(file, line)
+            append_trial(folder, "trials", turns.worker, line)
             _tell(opened[variant], trial, line["outcomes"], space.steps)
             if board is not None:
                 log_trial(board, f"trials/{variant}-{trial.number:04d}", line)

@@ -31,7 +31,7 @@ from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.step import Learner
-from nodewise.tune.folder import open_log, read_trials, write_trial
+from nodewise.tune.folder import append_trial, read_trials
 from nodewise.tune.space import EMBEDDINGS, LOOKS, VARIANTS, WIDE, Space
 
 Objective = Literal["validation", "crossval", "links"]
@@ -286,10 +286,7 @@ def _run_jobs(
     # Every process counts through the same list: what one has finished meanwhile is not another's turn anyway.
     every = list(jobs)
     finished = {(line["variant"], line["trial"]) for line in read_trials(folder, stage)}
-    with (
-        open_log(folder, stage, turns.worker) as file,
-        (progress or SilentProgress()).stage(stage, len(set(every) - finished)) as bar,
-    ):
+    with (progress or SilentProgress()).stage(stage, len(set(every) - finished)) as bar:
         for turn in turns:
             if turn >= len(every) or time.time() > until:
                 return
@@ -298,7 +295,7 @@ def _run_jobs(
                 continue
             line = {"variant": variant, "trial": number}
             line |= trial_line(graph, jobs[variant, number], seeds, device, objective)
-            write_trial(file, line)
+            append_trial(folder, stage, turns.worker, line)
             if board is not None:
                 log_trial(board, f"{stage}/{variant}-{number:04d}", line)
             bar.advance()
