@@ -23,6 +23,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+EVERYTHING = (
+    "cli.main",
+    "comparison.run",
+    "methods.sharded",
+    "reproduce.experiments",
+    "reproduce.run",
+    "runs.embed",
+) + (*("runs.run", "store.convert", "tune.search", "vectors.shards"),)
+"""What the commands import when they need it, and with it what that imports in turn."""
 
 
 @dataclass(frozen=True)
@@ -164,12 +173,8 @@ def _child(order: dict[str, Any], stderr: int, counter: int) -> None:
 def _serve() -> None:
     import tempfile
 
-    # What the commands import when they need it, and what that imports in turn, before the first child is born.
-    for module in ("comparison.run", "methods.sharded", "reproduce.run", "reproduce.experiments", "runs.embed", "runs.run"):
+    for module in EVERYTHING:
         importlib.import_module(f"nodewise.{module}")
-    for module in ("store.convert", "tune.search", "vectors.shards", "cli.main"):
-        importlib.import_module(f"nodewise.{module}")
-
     for line in sys.stdin:
         order = json.loads(line)
         with tempfile.TemporaryFile() as stderr, tempfile.TemporaryFile() as counter:

@@ -303,11 +303,11 @@ def _prepared(
     whole = None
     if table is None:
         sample, rows = spread_out(tables())
+        if rows == 0:
+            raise InputError(f"{path}: has columns ({listing(file.names)}) but no rows", code="empty-file")
         if key is not None and not certain and not names_every_node(file.settle([pa.chunked_array(keys)])[0], nodes):
             columns, key = [key, *columns], None
             sample, rows = spread_out(tables())
-        if rows == 0:
-            raise InputError(f"{path}: has columns ({listing(file.names)}) but no rows", code="empty-file")
         table = FittedTable.fit(str(path), _by_name(sample), options.overrides, left_out)
         whole = sample if sample.num_rows == rows else None
     misread: Counter[str] = Counter()

@@ -19,7 +19,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import read_bytes
+from nodewise.core.files import content_of
 from nodewise.core.messages import count, first_line, listing
 from nodewise.tables import values
 from nodewise.tables.columns import FittedColumn, VectorColumn, column_from, side_by_side
@@ -160,7 +160,7 @@ class FittedTable:
     @classmethod
     def read(cls, path: Path) -> FittedTable | None:
         """Read a file that `to_json` was written to; None if there is none."""
-        return cls.from_json(read_bytes(path).decode(errors="replace"), str(path)) if path.is_file() else None
+        return cls.from_json(content_of(path).decode(errors="replace"), str(path)) if path.is_file() else None
 
     @classmethod
     def from_json(cls, text: str, source: str) -> FittedTable:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, json_object, locked_append, read_bytes, write_all
+from nodewise.core.files import atomic_write, content_of, json_object, locked_append, write_all
 from nodewise.core.lock import LOCK, FolderLock
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _earlier(folder: Path, identity: dict[str, Any]) -> bool:
         raise InputError(
             f"{folder}: holds files that are not a search's; name a new or empty folder", code="foreign-folder"
         )
-    earlier = json_object(read_bytes(path), str(path))
+    earlier = json_object(content_of(path), str(path))
     for name, value in identity.items():
         if earlier.get(name) != value:
             raise InputError(
@@ -99,7 +99,7 @@ _LOOKED_AT = ("training.steps", "embedding.propagation", "embedding.length")
 
 
 def append_trial(folder: Path, stage: str, worker: int, line: dict[str, Any]) -> None:
-    """Append a trial to a process's own file of a stage, `trials` or `confirmed`; it is on the disk when this returns."""
+    """Append a trial to a process's own file of a stage, `trials` or `confirmed`; then it is on the disk."""
     with locked_append(folder / f"{stage}-{worker}.jsonl") as (descriptor, _):
         write_all(descriptor, f"{json.dumps(line)}\n".encode())
 
@@ -108,7 +108,7 @@ def read_trials(folder: Path, stage: str) -> list[dict[str, Any]]:
     """Return the finished lines of a stage; one that a kill cut off is not, and its trial is run again."""
     lines = []
     for path in sorted(folder.glob(f"{stage}*.jsonl")):
-        for number, text in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
+        for number, text in enumerate(content_of(path).split(b"\n")[:-1], start=1):
             try:
                 line = json.loads(text)
             except (ValueError, RecursionError):
