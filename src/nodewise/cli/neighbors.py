@@ -72,7 +72,7 @@ class Wanted:
         typer.Option(
             "--approximate/--exact",
             help="Search by an index (pynndescent), and say what share of true neighbors it finds; "
-            "the default above 20 billion pairs.",
+            "the default above 20 billion pairs, and never among fewer than 10,000 nodes.",
             rich_help_panel=cli.SPEED,
         ),
     ] = None

@@ -129,8 +129,12 @@ def compare(
         failures = [
             line for line in read_rows(folder / FAILURES, _is_failure) if _key(line) not in {_key(row) for row in kept}
         ]
+        if not kept and not failures:
+            raise InputError(
+                f"nothing was measured within {minutes:g} minutes; give more with --minutes", code="nothing-to-compare"
+            )
         if not kept:
-            raise NodewiseError(f"nothing was measured: {failures[0]['error'] if failures else 'no time was given'}")
+            raise NodewiseError(f"nothing was measured: {failures[0]['error']}")
         found = Comparison(
             tuple(kept),
             tuple(entry.label for entry in rows),
@@ -239,7 +243,7 @@ class Grid:
         bench, loaded = Bench(self.protocol, self.device), dict[str, Graph]()
         with progress.stage("comparing", sum(len(job.seeds) for job in jobs)) as bar:
             for turn in turns:
-                if turn >= len(jobs) or time.time() > self.until:
+                if turn >= len(jobs) or time.time() >= self.until:
                     return
                 job = jobs[turn]
                 if job.graph not in loaded:

@@ -127,7 +127,7 @@ class RunFolder:
             raise InputError(f"{path}: not a run folder: it has no {run.config.name}", code="not-a-run")
         for name in cls.NAMES:
             file = run.path / name
-            if file.exists() and not file.is_file():
+            if os.path.lexists(file) and not file.is_file():  # a link to nowhere, or in a circle, included
                 raise InputError(
                     f"{file}: not a plain file, as those of a run are; make the run again", code="not-a-plain-file"
                 )
@@ -143,8 +143,14 @@ class RunFolder:
                 kind = "is a file" if self.path.exists() else "is a link to nowhere"
                 raise InputError(f"{self.path}: {kind}; name a folder for the run", code="cannot-write")
             found = {entry.name for entry in self.path.iterdir()} - {self.partial.name, LOCK}
+            folders = [name for name in self.NAMES if (self.path / name).is_dir() and name in found]
         except OSError as error:
             raise InputError(f"{self.path}: cannot read the folder: {error.strerror}", code="unreadable-file") from None
+        if folders:  # which no file can take the place of, as would be found out after the work
+            raise InputError(
+                f"{self.path / folders[0]}: is a folder where a file of the run belongs; move it, or name another run",
+                code="not-a-plain-file",
+            )
         if found and not self.is_ours() and not RunFolder(self.partial)._is_complete():
             raise InputError(
                 f"{self.path}: holds files that are not a run's; name a new or empty folder", code="foreign-folder"

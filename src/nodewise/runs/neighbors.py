@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, require_type
 from nodewise.core.folder import RunFolder
 from nodewise.core.messages import excerpt
 from nodewise.graph.ids import NodeIds
@@ -50,6 +50,8 @@ def find_neighbors(
         id_column: its column of ids, where the names do not say.
         approximate: see `nodewise.vectors.search.nearest`.
     """
+    for condition in where:
+        require_type("a condition", condition, str, "a text such as country=DE")
     known = read_vectors(run)
     fresh = read_vectors(new) if isinstance(new, Path) else new
     queries = _asked(known, fresh, nodes, str(run))

@@ -19,6 +19,7 @@ itself is a further number.
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -50,6 +51,8 @@ _LEVELS = np.linspace(0, 1, 129)
 _FARTHEST = 5.0
 """Deviations from the mean beyond which a value counts as so far: of new rows one may be anywhere."""
 _LONGEST_WORD = 30
+_HEAVIEST, _LARGEST = 1e6, float(np.finfo(np.float32).max)
+"""Weights and centers that no fit gives; from a file they may be anything."""
 _YEAR, _DAY = 365.2425 * 86400, 86400.0
 _CYCLES = {"month": (_YEAR, 1.5 * _YEAR), "weekday": (7 * _DAY, 14 * _DAY), "hour": (_DAY, 2 * _DAY)}
 """Length of each circle in a date, and how long a column must go on for it to be worth having."""
@@ -155,7 +158,8 @@ class NumberColumn(FittedColumn):
         shaped = (
             _normal_scores(np.where(bad, 0, found), np.array(self.knots)) if self.knots else np.where(bad, 0, found)
         )
-        scaled = np.clip((shaped - self.center) / self.scale, -_FARTHEST, _FARTHEST)
+        with np.errstate(over="ignore"):
+            scaled = np.clip((shaped - self.center) / self.scale, -_FARTHEST, _FARTHEST)
         return Block(np.where(bad, 0, scaled).astype(np.float32)[:, None], misread)
 
 
@@ -263,7 +267,8 @@ class DateColumn(FittedColumn):
         found = _as_seconds(column, values.DateForm(self.style, self.day) if self.day else None)
         bad = ~np.isfinite(found)
         moment = np.where(bad, self.center, found)
-        trend = np.clip((moment - self.center) / self.scale, -_FARTHEST, _FARTHEST)
+        with np.errstate(over="ignore"):
+            trend = np.clip((moment - self.center) / self.scale, -_FARTHEST, _FARTHEST)
         parts = [trend if not self.cycles else trend * np.sqrt(0.5)]
         for cycle in self.cycles:
             angle = 2 * np.pi * (moment % _CYCLES[cycle][0]) / _CYCLES[cycle][0]
@@ -411,6 +416,13 @@ def column_from(data: Any) -> FittedColumn:
         raise ValueError(f"'style' of {column.name!r} is unknown")
     if isinstance(column, DateColumn) and not set(column.cycles) <= set(_CYCLES):
         raise ValueError(f"'cycles' of {column.name!r} is unknown")
+    if isinstance(column, DateColumn) and column.day not in ("", *itertools.chain(*values.DATE_STYLES.values())):
+        raise ValueError(f"'day' of {column.name!r} is unknown")
+    if not given.get("scale", 1) > 0:
+        raise ValueError(f"'scale' of {column.name!r} is not above zero")
+    weights = (weight for _, name in pairs for weight in given.get(name, ()))
+    if not all(0 <= weight < _HEAVIEST for weight in weights) or abs(given.get("center", 0)) > _LARGEST:
+        raise ValueError(f"the numbers of {column.name!r} are beyond all that a fit could give")
     return column
 
 

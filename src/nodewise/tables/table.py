@@ -177,6 +177,7 @@ class FittedTable:
             columns = tuple(column_from(each) for each in facts["columns"])
             if not columns or len({column.name for column in columns}) != len(columns):
                 raise ValueError("its columns are none, or one is there twice")
+            json.dumps(facts, ensure_ascii=False).encode()  # fails at half a letter, which only JSON can spell
             return cls(columns, left_out, comparable, sparse)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(
