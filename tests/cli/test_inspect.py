@@ -123,7 +123,9 @@ def test_what_embed_would_refuse_is_warned_of(nodewise: Nodewise, mine: Path) ->
     outcome = nodewise("inspect", "edges.csv", "--features", "large.csv", "--json")
     assert outcome.code == 0
     assert "too large to be squared" in json.loads(outcome.out)["embed_refuses"]
-    assert "embed_refuses" not in json.loads(nodewise("inspect", "edges.csv", "--features", "nodes.parquet", "--json").out)
+    assert "embed_refuses" not in json.loads(
+        nodewise("inspect", "edges.csv", "--features", "nodes.parquet", "--json").out
+    )
 
 
 def test_low_homophily_is_warned_of(nodewise: Nodewise) -> None:

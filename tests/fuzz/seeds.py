@@ -173,6 +173,9 @@ def edges_parquet() -> list[bytes]:
     ]
 
 
+HELD_OUT = parquet({"source": ["a", "b"], "target": ["b", "d"]}, compression="none")
+
+
 @cache
 def edges_npz() -> list[bytes]:
     ring = sp.csr_matrix(np.roll(np.eye(4), 1, axis=1))

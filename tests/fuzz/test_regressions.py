@@ -27,6 +27,7 @@ from nodewise.read.feature_table import TableOptions, features_from_frame, read_
 from nodewise.read.read import read_graph
 from nodewise.report.attributes import read_attributes
 from nodewise.reproduce.provenance import Ledger
+from nodewise.runs.neighbors import holds
 from nodewise.tables.table import FittedTable
 from nodewise.tune.folder import read_trials
 from nodewise.vectors.embeddings import read_embeddings
@@ -229,3 +230,22 @@ def test_a_fitted_table_of_what_no_fit_gives(tmp_path: Path, kind: str, change: 
     for name, value in change.items():
         column[name] = [value] * len(column[name]) if isinstance(column[name], list) else value
     refused(FittedTable.read, tmp_path / "features.json", json.dumps(facts).encode(), "damaged")
+
+
+@pytest.mark.parametrize("text", ["note!=x\n", "age>=\n\n30x", "since<" + "9" * 3000])
+def test_a_condition_whose_error_would_take_several_lines(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.csv").write_bytes(seeds.MIXED_CSV)
+    columns, _ = read_attributes(tmp_path / "t.csv", NodeIds(seeds.COLUMNS["id"]))
+    with pytest.raises(InputError) as caught:
+        holds(text, {column.name: column for column in columns}, "t.csv")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 2000
+
+
+def test_a_frame_with_a_column_whose_name_is_no_text(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"source": [1], "embedding": [3]}), tmp_path / "plain.parquet", store_schema=False)
+    (path := tmp_path / "odd.parquet").write_bytes(
+        (tmp_path / "plain.parquet").read_bytes().replace(b"embedding", b"emb\x95dding")
+    )
+    with pytest.raises(InputError, match="table of features"):
+        features_from_frame(pq.read_table(path), NodeIds.range(2))

@@ -147,14 +147,16 @@ def holds(condition: str, columns: dict[str, Column], source: str) -> np.ndarray
             value = _day(text) if column.dates else float(text)
         except ValueError:
             holds_what = "dates, and {} is none such as 2024-12-31" if column.dates else "numbers, and {} is none"
-            raise InputError(f"--where {condition}: {name} holds {holds_what.format(excerpt(text))}") from None
+            raise InputError(f"--where {excerpt(condition)}: {name} holds {holds_what.format(excerpt(text))}") from None
         known = ~np.isnan(column.values)
         same = np.isclose(column.values, value, rtol=1e-9, atol=0)
         right = _ORDER[sign](column.values, value) if sign in _ORDER else same == (sign == "=")
         return np.asarray(known & right)
     if sign in _ORDER:
-        raise InputError(f"--where {condition}: {name} can be asked for as a category only, by = or !=")
+        raise InputError(f"--where {excerpt(condition)}: {name} can be asked for as a category only, by = or !=")
     here = column.names.index(text) if text in column.names else None
     if here is None:
-        raise InputError(f"--where {condition}: {name} is never {excerpt(text)}{did_you_mean(text, column.names)}")
+        raise InputError(
+            f"--where {excerpt(condition)}: {name} is never {excerpt(text)}{did_you_mean(text, column.names)}"
+        )
     return np.asarray((column.values >= 0) & ((column.values == here) == (sign == "=")))
