@@ -16,14 +16,14 @@ from nodewise.sampling.attract.false_negatives import Elimination
 from nodewise.sampling.choose.centers import ClusterCenters
 from nodewise.sampling.choose.curriculum import Curriculum
 from nodewise.sampling.choose.degree import Degree
-from nodewise.sampling.choose.diverse import FixedSizeDraw, MostDiverse
+from nodewise.sampling.choose.diverse import DiverseDraw, FixedSizeDraw, MostDiverse
 from nodewise.sampling.choose.draws import draw, relative_ranks
 from nodewise.sampling.choose.lookalikes import Lookalikes
 from nodewise.sampling.choose.mcns import MCNS
 from nodewise.sampling.choose.pagerank import PageRankBand, pagerank
 from nodewise.sampling.choose.ring import Ring
 from nodewise.sampling.choose.simans import SimANS
-from nodewise.sampling.dpp import DppSettings, greedy_map, similarity
+from nodewise.sampling.dpp import DppSettings, greedy_map, sample_negatives, similarity
 from nodewise.sampling.kmeans import fixed_kmeans, kmeans
 from nodewise.sampling.pairs import Candidates
 from nodewise.sampling.sampler import Sampler
@@ -103,6 +103,20 @@ def test_relative_ranks_are_among_those_that_count() -> None:
     among = torch.tensor([[True, True, True, False]])
     assert torch.allclose(relative_ranks(scores, among)[0, :3], torch.tensor([2.5, 0.5, 1.5]) / 3)
     assert relative_ranks(scores, among)[0, 3] > 1
+    single = torch.tensor([[False, True, False, False]])
+    assert relative_ranks(scores, single)[0, 1] == 0.5
+    assert (relative_ranks(scores, single)[0, [0, 2, 3]] > 1).all()
+    assert relative_ranks(scores, torch.zeros_like(among)).isfinite().all()
+
+
+def test_a_share_that_ends_in_the_middle_of_a_candidate_keeps_it() -> None:
+    batch = doubles()
+    few = torch.zeros_like(batch.own)
+    few[..., 3:6] = True
+    few &= ~batch.own
+    for strategy in (Curriculum(first=0.5), Ring(lower=0.5), PageRankBand(nearest=0.5, farthest=0.9)):
+        for rows in chosen(strategy, batch.leaving(few)):
+            assert [len(kept) for kept in rows[:3]] == [2, 2, 2]  # of three, the second reaches from 1/3 to 2/3
 
 
 def test_pagerank_is_that_of_the_walk_and_the_band_is_of_its_order() -> None:
@@ -126,14 +140,16 @@ def test_pagerank_is_that_of_the_walk_and_the_band_is_of_its_order() -> None:
             assert rows[run][i] == {j for r, j in enumerate(order) if 0.2 <= (r + 0.5) / 11 <= 0.7}
 
 
-def test_mcns_walks_as_its_chain_says() -> None:
+@pytest.mark.parametrize("nearest", [3, 50])
+def test_mcns_walks_as_its_chain_says(nearest: int) -> None:
     batch = doubles()
-    settings = MCNS(alpha=0.6, steps=5, burn_in=3, nearest=3)
+    settings = MCNS(alpha=0.6, steps=5, burn_in=3, nearest=nearest)
+    around = min(nearest, 11)
     rows = chosen(settings, batch)
     for run in range(2):
         key = batch.key[run]
         likeness = (key @ key.T - 9 * torch.eye(12)).tolist()
-        near = [sorted(range(12), key=row.__getitem__)[-3:][::-1] for row in likeness]
+        near = [sorted(range(12), key=row.__getitem__)[-around:][::-1] for row in likeness]
         for i in range(12):
             stream = rng.fold(rng.fold(batch.draw[run], 11), batch.query_nodes[run, i])
 
@@ -147,12 +163,12 @@ def test_mcns_walks_as_its_chain_says() -> None:
                 return 0.0 if j == i else math.exp(0.6 * float(batch.query[run, i] @ batch.key[run, j]) / 0.5)
 
             def step_density(start: int, end: int, near: list[list[int]] = near) -> float:
-                return 0.5 / 12 + 0.5 * (end in near[start]) / 3
+                return 0.5 / 12 + 0.5 * (end in near[start]) / around
 
             place, visited = below(12, rng.fold(stream, 0)), set()
             for step in range(1, 9):
                 name = rng.fold(stream, step)
-                anywhere, beside = below(12, rng.fold(name, 0)), near[place][below(3, rng.fold(name, 1))]
+                anywhere, beside = below(12, rng.fold(name, 0)), near[place][below(around, rng.fold(name, 1))]
                 proposed = anywhere if uniform(rng.fold(name, 2)) < 0.5 else beside
                 here, there = density(place), density(proposed)
                 threshold = uniform(rng.fold(name, 3))
@@ -177,10 +193,11 @@ def test_mcns_visits_by_the_density_it_is_meant_to() -> None:
     assert torch.allclose(counts / counts.sum(), density / density.sum(), atol=0.03)
 
 
-def test_elimination_drops_those_nearest_to_either_view() -> None:
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_elimination_drops_those_nearest_to_either_view(share: float) -> None:
     batch = doubles()
     for aggregation, join in (("max", max), ("mean", lambda both: sum(both) / 2)):
-        rows = chosen(Elimination(share=0.3, aggregation=aggregation), batch)  # type: ignore[arg-type]
+        rows = chosen(Elimination(share=share, aggregation=aggregation), batch)  # type: ignore[arg-type]
         for run in range(2):
             for i in range(12):
                 support = (batch.query[run, i], batch.key[run, i])
@@ -189,7 +206,7 @@ def test_elimination_drops_those_nearest_to_either_view() -> None:
                     for j in range(12)
                     if j != i
                 }
-                dropped = sorted(score, key=score.__getitem__)[-round(0.3 * 11) :]
+                dropped = sorted(score, key=score.__getitem__)[-round(share * 11) :]
                 assert rows[run][i] == set(score) - set(dropped)
 
 
@@ -240,3 +257,18 @@ def test_lookalikes_are_those_that_the_evidence_says() -> None:
             alike = sorted((j for j in cosines if cosines[j] > 0), key=cosines.__getitem__)[-round(0.3 * 11) :]
             assert not kept & set(alike)
             assert len(kept) == 11 - round(0.3 * 11)
+
+
+def test_a_law_for_each_node_draws_from_its_own_set() -> None:
+    batch = doubles()
+    drawn = chosen(DiverseDraw(law="per_node", size=4.0), batch)
+    for run in range(2):
+        alone = sample_negatives(
+            batch.key[run],
+            batch.negatives[run],
+            rng.fold(batch.draw[run], 2),
+            DppSettings(law="per_node", size=4.0),
+            items=batch.key_nodes[run],
+            queries=batch.query_nodes[run],
+        )
+        assert drawn[run] == [set(row.nonzero().flatten().tolist()) for row in alone]
