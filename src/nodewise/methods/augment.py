@@ -38,7 +38,7 @@ class Thinning:
         place = torch.arange(len(self._rows), device=topology.device)
         # Entries are sorted by (row, column): sorted by (column, row), entry k of that order is the mirror of entry k.
         mirror = torch.argsort(topology.indices * nodes + self._rows)
-        self._edge = torch.minimum(place, mirror)
+        self._mirror, self._edge = mirror, torch.minimum(place, mirror)
 
     def adjacency(self, rate: float) -> Tensor:
         """Return D^-1/2 (A' + I) D^-1/2 as CSR (N, N), each edge absent from A' with probability `rate`."""
@@ -47,6 +47,10 @@ class Thinning:
     def kept(self, rate: float) -> Tensor:
         """Draw which entries of the adjacency (2E,) stay, each edge leaving with probability `rate`."""
         return (torch.rand(len(self._edge), device=self._edge.device) >= rate)[self._edge]
+
+    def either(self, kept: Tensor) -> Tensor:
+        """Return of entries (2E,) that stay those, and their mirrors."""
+        return kept | kept[self._mirror]
 
     def of(self, kept: Tensor) -> Tensor:
         """Return the normalized adjacency of the entries that stay."""

@@ -110,7 +110,7 @@ class HomoGCL(DescendingEmbedder):
     title = "HomoGCL"
     paper = "Li et al., KDD 2023"
     cost = "O(N² d + N F d) an epoch; O(N (F + d)) memory"
-    probe = "cca"
+    probe = "homogcl"
     settings_class = HomoGCLSettings
     settings: HomoGCLSettings
     _citations = {"projection": 0, "learning_rate": 1e-3}

@@ -56,7 +56,6 @@ class MaskGAESettings(DecaySettings, PatientSettings):
     epochs: int = 500
     learning_rate: float = 0.01
     weight_decay: float = 5e-5
-    patience: int = 100
 
 
 class MaskGAENetwork(nn.Module):
@@ -68,10 +67,9 @@ class MaskGAENetwork(nn.Module):
         self.layers = nn.ModuleList([Convolution(num_features, sizes[0]), Convolution(*sizes)])
         self.norms = nn.ModuleList(nn.BatchNorm1d(size) for size in sizes)
         between, rate = settings.decoder, settings.decoder_dropout
-        self.pair, self.degree = (
-            nn.Sequential(nn.Linear(sizes[1], between), nn.ReLU(), nn.Dropout(rate), nn.Linear(between, 1))
-            for _ in range(2)
-        )
+        into, out_of = (nn.Linear(sizes[1], between) for _ in range(2)), (nn.Linear(between, 1) for _ in range(2))
+        self.pair = nn.Sequential(nn.Dropout(rate), next(into), nn.ReLU(), next(out_of))
+        self.degree = nn.Sequential(next(into), nn.Dropout(rate), nn.ReLU(), next(out_of))
 
     def outputs(self, x: Tensor, adjacency: Tensor) -> list[Tensor]:
         """Return what each layer gives: (N, hidden), (N, d)."""
@@ -82,11 +80,11 @@ class MaskGAENetwork(nn.Module):
         return found
 
     def loss(self, z: Tensor, hidden: Tensor, others: Tensor, alpha: float) -> Tensor:
-        """Return L of vectors z (N, d), hidden edges (2, n) in one direction each, and pairs without an edge (2, m)."""
+        """Return L of vectors z (N, d), hidden directions of edges (2, n), and pairs without an edge (2, m)."""
         near, far = (self.pair(z[pairs[0]] * z[pairs[1]]) for pairs in (hidden, others))
         loss = softplus(-near).mean() + softplus(far).mean()
         if alpha:
-            degrees = torch.bincount(hidden.flatten(), minlength=len(z)).to(z.dtype)
+            degrees = torch.bincount(hidden[1], minlength=len(z)).to(z.dtype)
             loss = loss + alpha * mse_loss(self.degree(z).squeeze(1).relu(), degrees)
         return loss
 
@@ -102,6 +100,8 @@ class MaskGAE(DescendingEmbedder):
     title = "MaskGAE"
     paper = "Li et al., KDD 2023"
     probe = "maskgae"
+    scaling = "peaks"
+    clip = 1.0
     settings_class = MaskGAESettings
     settings: MaskGAESettings
     tuned = {
@@ -115,14 +115,12 @@ class MaskGAE(DescendingEmbedder):
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen, thinning, edges = self.settings, Thinning(inputs.topology), inputs.edge_index
-        once = edges[:, edges[0] < edges[1]]
 
         def loss_of(epoch: int) -> Tensor:
-            kept = thinning.kept(chosen.masked)
-            hidden = edges[:, ~kept & (edges[0] < edges[1])]
-            hidden = hidden if hidden.shape[1] else once
+            kept = torch.rand(edges.shape[1], device=edges.device) >= chosen.masked
+            hidden = edges if kept.all() else edges[:, ~kept]
             others = non_edges(inputs.topology, hidden.shape[1], rng.key(self.seed, "maskgae.non_edges", epoch))
-            vectors = network.outputs(inputs.x, thinning.of(kept))[-1]
+            vectors = network.outputs(inputs.x, thinning.of(thinning.either(kept)))[-1]
             loss: Tensor = network.loss(vectors, hidden, others, chosen.degrees)
             return loss
 
