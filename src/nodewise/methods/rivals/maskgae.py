@@ -1,16 +1,16 @@
 """MaskGAE: hidden edges told from pairs without one, by what the visible edges show (Li et al., KDD 2023).
 
-A share of the edges is hidden; a GCN sees the others. With e_ij = f(z_i * z_j) a small network's score of a pair, and
-g(z_i) another one's of how many edges of a node are hidden,
+A share of the directions of edges is hidden, and a GCN sees the edges that are not hidden in both. With e_ij = f(z_i *
+z_j) a small network's score of a pair, and g(z_i) another one's of how many hidden directions lead to a node,
 
     L = mean over hidden edges of -log σ(e_ij) + mean over as many other pairs of -log(1 - σ(e_ij))
         + α mean_i (g(z_i) - hidden degree_i)²
 
-A node's vector is both layers' outputs side by side, of length one. Settings: the authors' commands for edges hidden
-one by one (their other way hides paths); the defaults are those for Amazon Photo.
+A node's vector is both layers' outputs side by side, of length one. Words are one or nothing. Settings: the authors'
+commands for edges hidden one by one (their other way hides paths); the defaults are those for Amazon Photo.
 
-Differs from the paper: it stops by the accuracy on edges held out, ours when the loss does not fall for 100 epochs, and
-so learns from all edges; and gradients are not clipped. On Amazon Photo its vectors keep their length.
+Differs from the paper: it keeps the epoch with the best accuracy on edges held out, ours the last one, and so learns
+from all edges. On Amazon Photo its vectors keep their length.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from torch.nn.functional import elu, mse_loss, normalize, softplus
 from nodewise.core import rng
 from nodewise.core.config import NotNegative, Range, Share, Size
 from nodewise.methods.augment import Thinning, non_edges
-from nodewise.methods.descent import DecaySettings, DescendingEmbedder, PatientSettings
+from nodewise.methods.descent import DecaySettings, DescendingEmbedder
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolution, drop
 
 
 @dataclass(frozen=True)
-class MaskGAESettings(DecaySettings, PatientSettings):
+class MaskGAESettings(DecaySettings):
     """Settings of MaskGAE.
 
     Attributes:
         hidden: units of the first layer.
         dimension: units of the second layer; a vector has both.
         decoder: hidden units of f and g.
-        masked: share of edges that are hidden.
+        masked: share of the directions of edges that are hidden.
         dropout: before each layer.
-        decoder_dropout: before the last layer of f and g.
+        decoder_dropout: before the first layer of f, and after that of g.
         degrees: α.
     """
 
