@@ -37,7 +37,7 @@ class Protocol:
             "--probe",
             metavar="PRESET",
             help="Linear classifier that scores the vectors, as one paper does it: mvgrl, dgi, graphmae, cca, sklearn, "
-            "sugrl, grace, graphacl, maskgae or afgrl.",
+            "sugrl, grace, graphacl, maskgae, afgrl, homogcl or sp-gcl.",
         ),
     ] = "mvgrl"
     split: Annotated[
