@@ -6,9 +6,8 @@ import copy
 import math
 import pickle
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, Optional
 
 import pytest
@@ -16,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.core import config
-from nodewise.core.config import MOST, Checked, Range, Size, check_ranges, from_mapping
+from nodewise.core.config import MOST, Checked, NotNegative, Range, Share, Size, from_mapping
 from nodewise.core.errors import InputError
 from nodewise.core.keywords import keyword_values, path_of, with_keywords
 from nodewise.core.parts import Part, Unloaded
@@ -564,28 +563,36 @@ class TestKeywords:
         assert with_keywords(Drawing(), found, "f") == Drawing()
 
 
+@dataclass(frozen=True)
+class Bounded(Checked):
+    share: Share = 1
+    rate: NotNegative = MOST
+
+
+@dataclass(frozen=True)
+class Named(Bounded, section="training"):
+    pass
+
+
 class TestRanges:
     def test_bounds_are_inclusive(self) -> None:
-        check_ranges(SimpleNamespace(rate=0, share=1, steps=MOST), rate=(0, None), share=(0, 1), steps=(0, None))
+        assert Bounded(share=0, rate=0) != Bounded(share=1, rate=MOST)
 
     @pytest.mark.parametrize(
-        ("value", "bounds", "message"),
+        ("name", "value", "message"),
         [
-            (-1, (0, None), "rate is -1; it must be at least 0"),
-            (1.5, (0, 1), "rate is 1.5; it must be at most 1"),
-            (math.nan, (0, 1), "rate is nan; it must be at least 0"),
-            (math.inf, (0, None), "rate is inf; it must be at most 10,000,000"),
-            (10**400, (0, None), f"rate is {10**400}; it must be at most 10,000,000"),
+            ("rate", -1, "rate is -1; it must be at least 0"),
+            ("share", 1.5, "share is 1.5; it must be at most 1"),
+            ("share", math.nan, "share is nan; it must be at least 0"),
+            ("rate", math.inf, "rate is inf; it must be at most 10,000,000"),
+            ("rate", 10**400, f"rate is {10**400}; it must be at most 10,000,000"),
         ],
     )
-    def test_what_is_out_of_bounds_is_named(
-        self, value: float, bounds: tuple[float, float | None], message: str
-    ) -> None:
-        with pytest.raises(InputError) as caught:
-            check_ranges(SimpleNamespace(rate=value), rate=bounds)
-        assert str(caught.value) == message
-        with pytest.raises(InputError, match=r"^training\.rate is"):
-            check_ranges(SimpleNamespace(rate=value), "training", rate=bounds)
+    def test_what_is_out_of_bounds_is_named(self, name: str, value: float, message: str) -> None:
+        for kind, section in ((Bounded, ""), (Named, "training.")):
+            with pytest.raises(InputError) as caught:
+                kind(**{name: value})
+            assert str(caught.value) == section + message
 
 
 @dataclass(frozen=True)
@@ -599,7 +606,21 @@ class Wider(Ranged):
     size: int = 8
 
 
+@dataclass(frozen=True)
+class Higher(Ranged, rate=1.5):
+    third: int = 3
+
+
 class TestAnnotatedRanges:
+    def test_another_default_of_what_is_inherited(self) -> None:
+        assert Higher() == Higher(size=4, rate=1.5, third=3)
+        assert [each.name for each in fields(Higher)] == ["size", "rate", "third"]
+        assert Ranged().rate == 1.0
+        with pytest.raises(InputError, match=r"^rate is 3; it must be at most 2"):
+            Higher(rate=3)
+        with pytest.raises(TypeError, match="Wrong inherits no setting speed"):
+            type("Wrong", (Ranged,), {}, speed=3)
+
     @pytest.mark.parametrize("wrong", [{"size": 0}, {"rate": 0.4}, {"rate": float("nan")}])
     def test_a_value_outside_is_named_also_where_only_the_default_changed(self, wrong: dict[str, float]) -> None:
         (name,) = wrong

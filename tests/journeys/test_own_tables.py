@@ -135,6 +135,22 @@ def test_every_column_is_shown_and_can_be_said_otherwise(nodewise: Nodewise, com
     assert kinds["internal_id"] == "left out"
 
 
+def test_texts_of_several_lines_are_read_like_others(nodewise: Nodewise, company: Path) -> None:
+    plain = nodewise("inspect", "purchases.csv", *TABLES, "--json", "--quiet").out
+    table = Path("customers.csv")
+    with table.open(encoding="utf-8", newline="") as stream:
+        names, *rows = csv.reader(stream, delimiter=";")
+    with table.open("w", encoding="utf-8", newline="") as stream:
+        broken = ([*row[:-1], row[-1].replace(", ", ",\n")] for row in rows)  # the note is the last column
+        csv.writer(stream, delimiter=";").writerows([names, *broken])
+    assert len(table.read_text(encoding="utf-8").splitlines()) > 2000
+    told = nodewise("inspect", "purchases.csv", *TABLES, "--json", "--quiet")
+    assert told.code == 0, told.err
+    both = [json.loads(out) for out in (plain, told.out)]
+    assert both[0]["nodes"] == both[1]["nodes"]
+    assert [row["kind"] for row in both[0]["columns"]] == [row["kind"] for row in both[1]["columns"]]
+
+
 def test_a_store_keeps_what_became_of_the_columns(nodewise: Nodewise, company: Path) -> None:
     assert nodewise("convert", "purchases.csv", *TABLES, "-o", "company.store", "--quiet").code == 0
     for graph, run in (("company.store", "stored"), ("purchases.csv", "direct")):

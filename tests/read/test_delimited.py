@@ -11,7 +11,7 @@ from nodewise.read import text
 from nodewise.read.delimited import TextColumns
 
 KNOWN = (frozenset({"id"}),)
-VALUES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r\n"), min_size=1, max_size=6)
+VALUES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1, max_size=6)
 
 
 def opened(folder, data, **options):
@@ -40,7 +40,36 @@ def test_quoted_text_comes_back_exactly_however_blocks_fall(tmp_path_factory, ro
         file = TextColumns.open(path, KNOWN, delimiter=delimiter, header=False)
         keys = file.read([0, 1]).keys
         assert list(zip(*(key.to_pylist() for key in keys), strict=True)) == rows
-        assert file.place(len(rows) - 1) == f"line {len(rows)}"
+        breaks = sum(value.count("\n") for row in rows[:-1] for value in row)
+        assert file.place(len(rows) - 1) == f"line {len(rows) + breaks}"
+
+
+TEXTS = st.text(st.sampled_from('ab"#% ,;\n'), max_size=8)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1), st.sampled_from(["\n", "\r\n"]), st.integers(60, 200))
+def test_line_breaks_within_quotes_are_read_as_the_csv_module_reads_them(tmp_path_factory, rows, end, block):
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator=end).writerows(
+            [("id", "x", "text"), *((one, i, other) for i, (one, other) in enumerate(rows))]
+        )
+    with path.open(newline="", encoding="utf-8") as stream:
+        _, *expected = csv.reader(stream)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "BLOCK", block)
+        read = opened(path.parent, path.read_bytes()).read([0, 2], [1])
+    found = zip(
+        read.keys[0].to_pylist(), map(str, read.numbers[:, 0].astype(int)), read.keys[1].to_pylist(), strict=True
+    )
+    assert list(map(list, found)) == expected
+
+
+def test_a_quote_within_a_value_or_a_comment_opens_nothing(tmp_path):
+    file = opened(tmp_path, 'id,x\n# 5" and\n5" pipe,1\nsay "hi,2\n"two\n# lines",3\n')
+    assert file.read([0], [1]).keys[0].to_pylist() == ['5" pipe', 'say "hi', "two\n# lines"]
+    assert [file.place(row) for row in range(3)] == ["line 3", "line 4", "line 5"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +132,9 @@ def test_runs_of_spaces_delimit(tmp_path):
         ("id,x\na,\n", "line 2: 'x' holds a missing value"),
         (b"id,x\n" + b"a,1\n" * 200 + b"\xe9,2\n", "line 202: not UTF-8"),
         ('id,x\n"a,1\nb,2\n', "line 2: the quotes do not match"),
-        ('id,x\n"a,1\nb",2\nc,3\n', "line 2: the quotes do not match"),
+        ('id,x\n"a,1\nb"c,2\nc,3\n', "line 2: the quotes do not match"),
+        ('id,x\n"a\nb",1\nc,foo\n', "line 4: 'x' holds 'foo' where a number is expected"),
+        ('"i\nd",x\na,1,2\n', "line 3: 3 columns where 2 are expected"),
         ("id,x\na,1_0\n", "line 2: 'x' holds '1_0'"),
     ],
 )

@@ -24,7 +24,7 @@ def _few_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def found(folder: Path, trials: int = 2, graph: Any = GRAPH, **options: Any) -> list[dict[str, Any]]:
-    optuna_search.search(graph, folder, trials=trials, space=TINY, runs=1, device=CPU, **options)
+    tune.search(graph, folder, by="optuna", trials=trials, space=TINY, runs=1, device=CPU, **options)
     lines = read_trials(folder, "trials")
     return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nodewise.cli import common as cli
 
 if TYPE_CHECKING:
     from nodewise.methods.estimator import Estimator
 
 _DATASETS = ("cora", "citeseer", "pubmed")
-Details = Annotated[bool, typer.Option("--details", help="Paper and cost of each as well.", rich_help_panel=cli.OUTPUT)]
+Details = Annotated[bool, cli.option("Paper and cost of each as well.", panel=cli.OUTPUT)]
 
 
 @cli.command("methods", "embed citeseer -o runs/dgi --method dgi")

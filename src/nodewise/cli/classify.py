@@ -17,12 +17,7 @@ from nodewise.runs.source import load_graph
 RunOrGraph = Annotated[
     str, typer.Argument(metavar="RUN_OR_GRAPH", help="A run or a file of vectors; with --method, a graph.")
 ]
-Output = Annotated[
-    Path,
-    typer.Option(
-        "--output", "-o", metavar="FILE", help="Parquet or csv file for the labels.", rich_help_panel=cli.OUTPUT
-    ),
-]
+Output = Annotated[Path, cli.option("Parquet or csv file for the labels.", "FILE", "-o", panel=cli.OUTPUT)]
 
 
 @dataclass(frozen=True)
@@ -31,11 +26,10 @@ class Learning:
 
     panel = cli.TRAINING
 
-    method: Annotated[
-        str | None,
-        typer.Option("--method", "-m", metavar="NAME", help="Learn from labels and graph together, by this method."),
-    ] = None
-    config: Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="Settings in TOML.")] = None
+    method: Annotated[str | None, cli.option("Learn from labels and graph together, by this method.", "NAME", "-m")] = (
+        None
+    )
+    config: Annotated[Path | None, cli.option("Settings in TOML.", "FILE", "-c")] = None
     set: cli.Set = None
     seed: cli.Seed = 0
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
 from nodewise.runs.outputs import check_file
@@ -19,16 +17,11 @@ class Wanted:
 
     panel = "Clusters"
 
-    k: Annotated[
-        str, typer.Option("-k", metavar="K", help="How many, or auto: as many as keep apart best, 2 to 20.")
-    ] = "auto"
-    way: Annotated[str, typer.Option("--way", metavar="NAME", help="kmeans, hdbscan or leiden.")] = "kmeans"
+    k: Annotated[str, cli.option("How many, or auto: as many as keep apart best, 2 to 20.", "K", "-k")] = "auto"
+    way: Annotated[str, cli.option("kmeans, hdbscan or leiden.", "NAME")] = "kmeans"
     seed: Annotated[int, cli.seed_option("Seed of the search.", "Clusters")] = 0
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Parquet or csv file: id, cluster, name.", rich_help_panel=cli.OUTPUT
-        ),
+        Path | None, cli.option("Parquet or csv file: id, cluster, name.", "FILE", "-o", panel=cli.OUTPUT)
     ] = None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodewise.cli.groups import grouped
+from nodewise.cli.groups import grouped, option
 from nodewise.core.errors import InputError
 from nodewise.core.files import to_json
 from nodewise.core.limits import parse_size, within
@@ -32,53 +32,23 @@ GraphName = Annotated[
 ]
 RunName = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that 'nodewise embed' left.")]
 RunOrFile = Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of vectors.")]
-RunOutput = Annotated[
-    Path, typer.Option("--output", "-o", metavar="RUN", help="Folder to leave the run in.", rich_help_panel=OUTPUT)
-]
-FolderOutput = Annotated[
-    Path,
-    typer.Option(
-        "--output", "-o", metavar="DIR", help="Folder of the results; may be resumed.", rich_help_panel=OUTPUT
-    ),
-]
-DataDir = Annotated[
-    Path | None,
-    typer.Option("--data-dir", metavar="DIR", help="Where the files of the data sets are.", rich_help_panel=INPUT),
-]
-Attributes = Annotated[
-    Path | None,
-    typer.Option(
-        "--attributes",
-        "-a",
-        metavar="FILE",
-        help="Further columns of the nodes, keyed by id.",
-        rich_help_panel=INPUT,
-    ),
-]
-AttributeIds = Annotated[
-    str | None,
-    typer.Option("--id-column", metavar="COLUMN", help="Column of ids in the attributes.", rich_help_panel=INPUT),
-]
-GraphOption = Annotated[
-    str | None,
-    typer.Option("--graph", metavar="GRAPH", help="The graph, where the run cannot find it.", rich_help_panel=INPUT),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", "-s", metavar="KEY=VALUE", help="Change one setting; may be repeated.", rich_help_panel=TRAINING
-    ),
-]
+RunOutput = Annotated[Path, option("Folder to leave the run in.", "RUN", "-o", panel=OUTPUT)]
+FolderOutput = Annotated[Path, option("Folder of the results; may be resumed.", "DIR", "-o", panel=OUTPUT)]
+DataDir = Annotated[Path | None, option("Where the files of the data sets are.", "DIR", panel=INPUT)]
+Attributes = Annotated[Path | None, option("Further columns of the nodes, keyed by id.", "FILE", "-a", panel=INPUT)]
+AttributeIds = Annotated[str | None, option("Column of ids in the attributes.", "COLUMN", panel=INPUT)]
+GraphOption = Annotated[str | None, option("The graph, where the run cannot find it.", "GRAPH", panel=INPUT)]
+Set = Annotated[list[str] | None, option("Change one setting; may be repeated.", "KEY=VALUE", "-s", panel=TRAINING)]
 MOST_SEED = 2**32 - 1
 """What numpy and scikit-learn take; a larger seed would be refused only when the work is done."""
 
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)]
-Device = Annotated[str, typer.Option("--device", metavar="NAME", help="cpu, cuda or auto.", rich_help_panel=SPEED)]
+Json = Annotated[bool, option("Print the result as JSON.", panel=OUTPUT)]
+Device = Annotated[str, option("cpu, cuda or auto.", "NAME", panel=SPEED)]
 
 
 def seed_option(says: str, panel: str) -> Any:
     """Return the option of a seed."""
-    return typer.Option("--seed", min=0, max=MOST_SEED, metavar="S", help=says, rich_help_panel=panel)
+    return option(says, "S", "--seed", min=0, max=MOST_SEED, panel=panel)
 
 
 Seed = Annotated[int, seed_option("The same seed gives the same vectors.", TRAINING)]
@@ -90,28 +60,20 @@ class EdgeColumns(source.EdgeColumns):
 
     panel = INPUT
 
-    delimiter: Annotated[
-        str | None, typer.Option("--delimiter", metavar="CHAR", help="What separates the columns of the edges.")
-    ] = None
+    delimiter: Annotated[str | None, option("What separates the columns of the edges.", "CHAR")] = None
     header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the edges begin with column names.")
+        bool | None, option("Whether the edges begin with column names.", None, "--header/--no-header")
     ] = None
-    source: Annotated[
-        str | None, typer.Option("--source", metavar="COLUMN", help="Column of one end, by name or number from 1.")
-    ] = None
-    target: Annotated[
-        str | None, typer.Option("--target", metavar="COLUMN", help="Column of the other end of an edge.")
-    ] = None
-    weight_column: Annotated[
-        str | None,
-        typer.Option(
-            "--weight-column", metavar="COLUMN", help="Column of the weights; one called weight if not given."
-        ),
-    ] = None
-    unweighted: Annotated[bool | None, typer.Option("--unweighted", help="Leave weights of edges out.")] = None
-    directed: Annotated[
-        bool | None, typer.Option("--directed", help="Edges go from source to target; else directions mean nothing.")
-    ] = None
+    source: Annotated[str | None, option("Column of one end, by name or number from 1.", "COLUMN")] = None
+    target: Annotated[str | None, option("Column of the other end of an edge.", "COLUMN")] = None
+    weight_column: Annotated[str | None, option("Column of the weights; one called weight if not given.", "COLUMN")] = (
+        None
+    )
+    unweighted: Annotated[bool | None, option("Leave weights of edges out.")] = None
+    directed: Annotated[bool | None, option("Edges go from source to target; else directions mean nothing.")] = None
+    type_column: Annotated[str | None, option("Column of types of edges; else one called type.", "COLUMN")] = None
+    edge_types: Annotated[str | None, option("Types of edges to use: buys,likes.", "LIST")] = None
+    metapath: Annotated[str | None, option("Types of edges to follow one after the other: buys,buys.", "LIST")] = None
 
 
 @dataclass(frozen=True)
@@ -120,28 +82,20 @@ class FeatureColumns(source.TableColumns):
 
     panel = INPUT
 
-    id_column: Annotated[
-        str | None, typer.Option("--id-column", metavar="COLUMN", help="Column of ids in features and labels.")
-    ] = None
+    id_column: Annotated[str | None, option("Column of ids in features and labels.", "COLUMN")] = None
 
 
 @dataclass(frozen=True)
 class TableColumns(FeatureColumns):
     """Which columns of features and labels hold what, where the names do not say."""
 
-    label_column: Annotated[
-        str | None, typer.Option("--label-column", metavar="COLUMN", help="Column of classes in the labels.")
-    ] = None
+    label_column: Annotated[str | None, option("Column of classes in the labels.", "COLUMN")] = None
     strict: Annotated[
-        bool | None,
-        typer.Option("--strict", help="Refuse labels of unknown nodes, which are left out with a note otherwise."),
+        bool | None, option("Refuse labels of unknown nodes, which are left out with a note otherwise.")
     ] = None
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "--columns", metavar="LIST", help="What columns of features hold: age:number,note:text,-internal."
-        ),
-    ] = None
+    columns: Annotated[str | None, option("What columns of features hold: age:number,note:text,-internal.", "LIST")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,9 +104,7 @@ class Files:
 
     panel = INPUT
 
-    features: Annotated[
-        Path | None, typer.Option("--features", "-f", metavar="FILE", help="Features of the nodes, keyed by id.")
-    ] = None
+    features: Annotated[Path | None, option("Features of the nodes, keyed by id.", "FILE", "-f")] = None
     edges: EdgeColumns
     tables: FeatureColumns
     data_dir: DataDir = None
@@ -169,9 +121,7 @@ class LabeledFiles(Files):
     """The files of a graph whose nodes may have labels."""
 
     tables: TableColumns
-    labels: Annotated[
-        Path | None, typer.Option("--labels", "-l", metavar="FILE", help="Labels of the nodes, keyed by id.")
-    ] = None
+    labels: Annotated[Path | None, option("Labels of the nodes, keyed by id.", "FILE", "-l")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,10 +145,8 @@ class Start:
 
     panel = TRAINING
 
-    config: Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="Settings in TOML.")] = None
-    preset: Annotated[
-        str | None, typer.Option("--preset", metavar="NAME", help="Start from named settings, such as 'paper'.")
-    ] = None
+    config: Annotated[Path | None, option("Settings in TOML.", "FILE", "-c")] = None
+    preset: Annotated[str | None, option("Start from named settings, such as 'paper'.", "NAME")] = None
     set: Set = None
 
     def settings(self, estimator: Any = None, source: GraphSource | None = None) -> Any:
@@ -214,9 +162,7 @@ class Speed:
     panel = SPEED
 
     device: Device = "auto"
-    threads: Annotated[
-        int | None, typer.Option("--threads", min=1, metavar="N", help="CPU threads; torch decides if not given.")
-    ] = None
+    threads: Annotated[int | None, option("CPU threads; torch decides if not given.", "N", min=1)] = None
 
 
 @dataclass
@@ -225,12 +171,8 @@ class Limits(AbstractContextManager[None]):
 
     panel = SPEED
 
-    max_minutes: Annotated[
-        float | None, typer.Option("--max-minutes", min=0.001, metavar="M", help="Stop after this time, cleanly.")
-    ] = None
-    max_memory: Annotated[
-        str | None, typer.Option("--max-memory", metavar="SIZE", help="Stop above this memory, such as 4GB, cleanly.")
-    ] = None
+    max_minutes: Annotated[float | None, option("Stop after this time, cleanly.", "M", min=0.001)] = None
+    max_memory: Annotated[str | None, option("Stop above this memory, such as 4GB, cleanly.", "SIZE")] = None
 
     def __enter__(self) -> None:
         memory = None if self.max_memory is None else parse_size(self.max_memory, "--max-memory")
@@ -247,13 +189,9 @@ class Means:
 
     panel = SPEED
 
-    workers: Annotated[int, typer.Option("--workers", min=1, metavar="W", help="Processes side by side.")] = 1
-    stack: Annotated[
-        int | None, typer.Option("--stack", min=1, metavar="S", help="Seeds trained at once; 10 on a GPU, else 1.")
-    ] = None
-    minutes: Annotated[
-        float | None, typer.Option("--minutes", min=0, metavar="M", help="Begin no cell after this time.")
-    ] = None
+    workers: Annotated[int, option("Processes side by side.", "W", min=1)] = 1
+    stack: Annotated[int | None, option("Seeds trained at once; 10 on a GPU, else 1.", "S", min=1)] = None
+    minutes: Annotated[float | None, option("Begin no cell after this time.", "M", min=0)] = None
 
 
 @dataclass(frozen=True)
@@ -263,10 +201,7 @@ class Logged:
     panel = OUTPUT
 
     log: Annotated[
-        str | None,
-        typer.Option(
-            "--log", metavar="NAME", help="Log to tensorboard, wandb or mlflow too, in a folder NAME beside the output."
-        ),
+        str | None, option("Log to tensorboard, wandb or mlflow too, in a folder NAME beside the output.", "NAME")
     ] = None
 
     def board(self, output: Path) -> Any:
@@ -283,7 +218,7 @@ class Shown:
     panel = OUTPUT
 
     json: Json = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")] = False
+    quiet: Annotated[bool, option("No progress and no notes on stderr.", None, "-q")] = False
 
     def tell(self, facts: object, *lines: str) -> None:
         """Print the facts as JSON if that was asked for, else the lines."""

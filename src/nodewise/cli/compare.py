@@ -31,20 +31,13 @@ class Wanted:
 
     panel = "Experiment"
 
-    on: Annotated[
-        str, typer.Option("--on", metavar="GRAPHS", help="Data sets, or a file of edges, separated by commas.")
-    ] = "citeseer"
-    seeds: Annotated[int | None, typer.Option("--seeds", min=1, metavar="N", help="Encoder seeds 0 to N - 1.")] = None
-    budgets: Annotated[
-        str | None,
-        typer.Option("--budgets", metavar="NAMES", help="few (20 labels per class), 10%, or both, which is usual."),
-    ] = None
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Four strategies on Citeseer with two seeds: shows that it works.")
-    ] = False
-    only_tables: Annotated[
-        bool, typer.Option("--only-tables", help="Run nothing: tables and page of the rows that are in DIR.")
-    ] = False
+    on: Annotated[str, cli.option("Data sets, or a file of edges, separated by commas.", "GRAPHS")] = "citeseer"
+    seeds: Annotated[int | None, cli.option("Encoder seeds 0 to N - 1.", "N", min=1)] = None
+    budgets: Annotated[str | None, cli.option("few (20 labels per class), 10%, or both, which is usual.", "NAMES")] = (
+        None
+    )
+    quick: Annotated[bool, cli.option("Four strategies on Citeseer with two seeds: shows that it works.")] = False
+    only_tables: Annotated[bool, cli.option("Run nothing: tables and page of the rows that are in DIR.")] = False
 
 
 @cli.command(

@@ -5,15 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
 from nodewise.core.terminal import say
 
-Init = Annotated[
-    Path | None, typer.Option("--init", metavar="FILE", help="Write them to a new file.", rich_help_panel=cli.OUTPUT)
-]
+Init = Annotated[Path | None, cli.option("Write them to a new file.", "FILE", panel=cli.OUTPUT)]
 
 
 @cli.command("config", "config --preset paper --init mine.toml")

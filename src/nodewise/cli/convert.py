@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from nodewise.cli import common as cli
 from nodewise.core.limits import parse_size
 from nodewise.core.progress import for_terminal
@@ -24,16 +22,10 @@ class Store:
 
     panel = cli.OUTPUT
 
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="STORE", help="Folder for the store.")]
-    half: Annotated[bool, typer.Option("--half", help="Keep dense features in half precision (float16).")] = False
+    output: Annotated[Path, cli.option("Folder for the store.", "STORE", "-o")]
+    half: Annotated[bool, cli.option("Keep dense features in half precision (float16).")] = False
     memory: Annotated[
-        str,
-        typer.Option(
-            "--memory",
-            metavar="SIZE",
-            help="Memory to use, such as 500MB or 2GiB; ids come on top.",
-            rich_help_panel=cli.SPEED,
-        ),
+        str, cli.option("Memory to use, such as 500MB or 2GiB; ids come on top.", "SIZE", panel=cli.SPEED)
     ] = "2GB"
 
 

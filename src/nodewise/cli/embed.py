@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from nodewise.cli import common as cli
 from nodewise.runs.outputs import check_run
 
@@ -14,14 +12,7 @@ if TYPE_CHECKING:
     from nodewise.runs.run import Run
 
 Method = Annotated[
-    str,
-    typer.Option(
-        "--method",
-        "-m",
-        metavar="NAME",
-        help="The method to train; 'nodewise methods' lists them.",
-        rich_help_panel=cli.TRAINING,
-    ),
+    str, cli.option("The method to train; 'nodewise methods' lists them.", "NAME", "-m", panel=cli.TRAINING)
 ]
 
 
@@ -31,29 +22,18 @@ class Watch:
 
     panel = cli.TRAINING
 
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume the run where it was interrupted; the result is the same.")
-    ] = False
-    checkpoint_every: Annotated[
-        float, typer.Option("--checkpoint-every", min=0, metavar="SECONDS", help="How often to save what was learned.")
-    ] = 30.0
+    resume: Annotated[bool, cli.option("Resume the run where it was interrupted; the result is the same.")] = False
+    checkpoint_every: Annotated[float, cli.option("How often to save what was learned.", "SECONDS", min=0)] = 30.0
     hold_out_edges: Annotated[
         float | None,
-        typer.Option(
-            "--hold-out-edges",
-            min=0,
-            max=1,
-            metavar="SHARE",
-            help="Train without this share of the edges, and keep them for 'evaluate --task links'.",
+        cli.option(
+            "Train without this share of the edges, and keep them for 'evaluate --task links'.", "SHARE", min=0, max=1
         ),
     ] = None
     deterministic: Annotated[
-        bool,
-        typer.Option("--deterministic", help="Choose algorithms that give the same bits each time, also on a GPU."),
+        bool, cli.option("Choose algorithms that give the same bits each time, also on a GPU.")
     ] = False
-    any_memory: Annotated[
-        bool, typer.Option("--any-memory", help="Start even if the memory there is looks too small.")
-    ] = False
+    any_memory: Annotated[bool, cli.option("Start even if the memory there is looks too small.")] = False
 
 
 @cli.command(

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from nodewise.runs.evaluate import Evaluation
 
 RunNames = Annotated[
-    list[Path],
-    typer.Argument(metavar="RUN_OR_FILE", help="Run folders of one or several seeds, or files of vectors."),
+    list[Path], typer.Argument(metavar="RUN_OR_FILE", help="Run folders of one or several seeds, or files of vectors.")
 ]
 
 
@@ -26,38 +25,25 @@ class Protocol:
     panel = "Protocol"
 
     task: Annotated[
-        str,
-        typer.Option(
-            "--task", metavar="NAME", help="classes, regression, or links (held-out edges); auto looks at the labels."
-        ),
+        str, cli.option("classes, regression, or links (held-out edges); auto looks at the labels.", "NAME")
     ] = "auto"
     probe: Annotated[
         str,
-        typer.Option(
-            "--probe",
-            metavar="PRESET",
-            help="Linear classifier that scores the vectors, as one paper does it: mvgrl, dgi, graphmae, cca, sklearn, "
+        cli.option(
+            "Linear classifier that scores the vectors, as one paper does it: mvgrl, dgi, graphmae, cca, sklearn, "
             "sugrl, grace, graphacl, maskgae, afgrl, homogcl or sp-gcl.",
+            "PRESET",
         ),
     ] = "mvgrl"
     split: Annotated[
         str | None,
-        typer.Option(
-            "--split",
-            metavar="SPLIT",
-            help="public, random:20x500x1000, or folds:5; if not given, the labels' own or else folds.",
-        ),
+        cli.option("public, random:20x500x1000, or folds:5; if not given, the labels' own or else folds.", "SPLIT"),
     ] = None
     repeats: Annotated[
-        int | None,
-        typer.Option(
-            "--repeats", min=1, metavar="R", help="Number of random splits (10 if not given) or deals into folds (2)."
-        ),
+        int | None, cli.option("Number of random splits (10 if not given) or deals into folds (2).", "R", min=1)
     ] = None
     seed: Annotated[int, cli.seed_option("Seed of probe and splits.", "Protocol")] = 0
-    oracle: Annotated[
-        bool, typer.Option("--oracle", help="Add the best test accuracy over probe steps: not a fair score.")
-    ] = False
+    oracle: Annotated[bool, cli.option("Add the best test accuracy over probe steps: not a fair score.")] = False
 
 
 @cli.command(

@@ -5,23 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
 from nodewise.runs.outputs import check_file
 
 Output = Annotated[
     Path,
-    typer.Option(
-        "--output",
+    cli.option(
+        "The name says the format: .csv, .npy, .vec (word2vec), .arrow, .safetensors or .parquet.",
+        "FILE",
         "-o",
-        metavar="FILE",
-        help="The name says the format: .csv, .npy, .vec (word2vec), .arrow, .safetensors or .parquet.",
-        rich_help_panel=cli.OUTPUT,
+        panel=cli.OUTPUT,
     ),
 ]
-Neo4j = Annotated[bool, typer.Option("--neo4j", help="A csv as neo4j-admin imports it.", rich_help_panel=cli.OUTPUT)]
+Neo4j = Annotated[bool, cli.option("A csv as neo4j-admin imports it.", panel=cli.OUTPUT)]
 
 
 @cli.command("export runs/mine -o vectors.csv", "export runs/mine -o nodes.csv --neo4j")

@@ -9,7 +9,24 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+import typer
+from typer.models import OptionInfo
+
 _KIND = inspect.Parameter.KEYWORD_ONLY
+
+
+def option(says: str, metavar: str | None = None, *names: str, panel: str | None = None, **limits: float) -> Any:
+    """Return an option with its help; named after its parameter, beside a short name such as -o if one is given."""
+    return typer.Option(..., *names, metavar=metavar, help=says, rich_help_panel=panel, **limits)  # type: ignore[arg-type]
+
+
+def _named(name: str, annotation: Any) -> None:
+    """Name an option after its parameter, --weight-column, unless it has a long name; -k needs none."""
+    info = get_args(annotation)[1] if get_origin(annotation) is Annotated else None
+    if isinstance(info, OptionInfo) and len(name) > 1:
+        given = info.param_decls or ()
+        if not any(each.startswith("--") for each in given):
+            info.param_decls = (f"--{name.replace('_', '-')}", *given)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -22,6 +39,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     groups = {name: each.annotation for name, each in signature.parameters.items() if is_dataclass(each.annotation)}
     parameters: list[inspect.Parameter] = []
     for name, parameter in signature.parameters.items():
+        _named(name, parameter.annotation)
         parameters += _options(groups[name]) if name in groups else [parameter.replace(kind=_KIND)]
 
     @wraps(command)
@@ -46,6 +64,7 @@ def _options(group: Any) -> list[inspect.Parameter]:
             found += _options(kind)
         if get_origin(kind) is not Annotated:
             continue  # no option of the command line
+        _named(field.name, kind)
         option = get_args(kind)[1]
         option.rich_help_panel = option.rich_help_panel or getattr(group, "panel", None)
         default = inspect.Parameter.empty if field.default is MISSING else field.default

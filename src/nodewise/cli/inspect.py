@@ -7,8 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
 from nodewise.core.progress import duration
@@ -17,9 +15,7 @@ from nodewise.runs.source import load_graph
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
 
-Verify = Annotated[
-    bool, typer.Option("--verify", help="Read all of a graph store and check its checksums.", rich_help_panel=cli.INPUT)
-]
+Verify = Annotated[bool, cli.option("Read all of a graph store and check its checksums.", panel=cli.INPUT)]
 
 _MOST_SHOWN = 20
 _MOST_CHOSEN = 100_000

@@ -7,8 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
 from nodewise.core.terminal import say
@@ -26,29 +24,16 @@ class Asked:
 
     panel = cli.INPUT
 
-    node: Annotated[
-        list[str] | None, typer.Option("--node", "-n", metavar="ID", help="A node, by its own id; may be repeated.")
-    ] = None
-    nodes: Annotated[Path | None, typer.Option("--nodes", metavar="FILE", help="The nodes whose ids a file holds.")] = (
-        None
-    )
+    node: Annotated[list[str] | None, cli.option("A node, by its own id; may be repeated.", "ID", "-n")] = None
+    nodes: Annotated[Path | None, cli.option("The nodes whose ids a file holds.", "FILE")] = None
     new: Annotated[
-        Path | None,
-        typer.Option(
-            "--new",
-            metavar="FILE",
-            help="Vectors of new nodes, as of 'transform --new': ask about these.",
-        ),
+        Path | None, cli.option("Vectors of new nodes, as of 'transform --new': ask about these.", "FILE")
     ] = None
-    every: Annotated[bool, typer.Option("--all", help="Ask about every node of the run.")] = False
+    every: Annotated[bool, cli.option("Ask about every node of the run.", None, "--all")] = False
     where: Annotated[
-        list[str] | None,
-        typer.Option("--where", metavar="CONDITION", help="Only neighbors with country=DE, age>=30 and so on."),
+        list[str] | None, cli.option("Only neighbors with country=DE, age>=30 and so on.", "CONDITION")
     ] = None
-    kind: Annotated[
-        str | None,
-        typer.Option("--kind", metavar="TYPE", help="Only neighbors of this type, by the nodes' table."),
-    ] = None
+    kind: Annotated[str | None, cli.option("Only neighbors of this type, by the nodes' table.", "TYPE")] = None
     attributes: cli.Attributes = None
     id_column: cli.AttributeIds = None
 
@@ -59,21 +44,17 @@ class Wanted:
 
     panel = cli.OUTPUT
 
-    k: Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many neighbors of each.")] = 10
-    at_least: Annotated[
-        float | None,
-        typer.Option("--at-least", metavar="COSINE", help="All pairs this similar, instead of K."),
-    ] = None
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Parquet or csv file for the pairs.")
-    ] = None
+    k: Annotated[int, cli.option("How many neighbors of each.", "K", "-k", min=1)] = 10
+    at_least: Annotated[float | None, cli.option("All pairs this similar, instead of K.", "COSINE")] = None
+    output: Annotated[Path | None, cli.option("Parquet or csv file for the pairs.", "FILE", "-o")] = None
     approximate: Annotated[
         bool | None,
-        typer.Option(
-            "--approximate/--exact",
-            help="Search by an index (pynndescent), and say what share of true neighbors it finds; "
+        cli.option(
+            "Search by an index (pynndescent), and say what share of true neighbors it finds; "
             "the default above 20 billion pairs.",
-            rich_help_panel=cli.SPEED,
+            None,
+            "--approximate/--exact",
+            panel=cli.SPEED,
         ),
     ] = None
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from nodewise.cli import common as cli
 
 
@@ -17,16 +15,11 @@ class Look:
 
     panel = cli.OUTPUT
 
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The page; report.html in the run if not given."),
-    ] = None
-    projection: Annotated[
-        str, typer.Option("--projection", metavar="NAME", help="How vectors become a map: auto, tsne, pca or umap.")
-    ] = "auto"
+    output: Annotated[Path | None, cli.option("The page; report.html in the run if not given.", "FILE", "-o")] = None
+    projection: Annotated[str, cli.option("How vectors become a map: auto, tsne, pca or umap.", "NAME")] = "auto"
     seed: Annotated[int, cli.seed_option("Seed of map, clusters and probe.", cli.OUTPUT)] = 0
     attributes: cli.Attributes = None
-    open: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False
+    open: Annotated[bool, cli.option("Open the page in the browser.")] = False
 
 
 @cli.command(

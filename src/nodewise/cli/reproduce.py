@@ -33,33 +33,20 @@ class Wanted:
 
     panel = "Experiment"
 
-    datasets: Annotated[
-        str | None, typer.Option("--datasets", metavar="NAMES", help="Data sets, separated by commas.")
-    ] = None
-    methods: Annotated[
-        str | None, typer.Option("--methods", metavar="NAMES", help="Only these rows, separated by commas.")
-    ] = None
-    runs: Annotated[
-        int | None,
-        typer.Option("--runs", min=1, metavar="N", help="Encoder seeds 0 to N - 1; else the experiment's own."),
-    ] = None
+    datasets: Annotated[str | None, cli.option("Data sets, separated by commas.", "NAMES")] = None
+    methods: Annotated[str | None, cli.option("Only these rows, separated by commas.", "NAMES")] = None
+    runs: Annotated[int | None, cli.option("Encoder seeds 0 to N - 1; else the experiment's own.", "N", min=1)] = None
     configs: Annotated[
         Path | None,
-        typer.Option(
-            "--configs",
-            metavar="DIR",
-            help="Settings of our method, DATASET.toml and plain/DATASET.toml; 'configs' if there, else the defaults.",
+        cli.option(
+            "Settings of our method, DATASET.toml and plain/DATASET.toml; 'configs' if there, else the defaults.", "DIR"
         ),
     ] = None
-    quick: Annotated[
-        bool, typer.Option("--quick", help="One seed on Citeseer with reduced settings: shows that it works.")
-    ] = False
+    quick: Annotated[bool, cli.option("One seed on Citeseer with reduced settings: shows that it works.")] = False
     oracle: Annotated[
-        bool, typer.Option("--oracle/--no-oracle", help="Measure the column 'max test over epochs' as well.")
+        bool, cli.option("Measure the column 'max test over epochs' as well.", None, "--oracle/--no-oracle")
     ] = True
-    only_tables: Annotated[
-        bool, typer.Option("--only-tables", help="Run nothing: tables and pictures of the rows that are there.")
-    ] = False
+    only_tables: Annotated[bool, cli.option("Run nothing: tables and pictures of the rows that are there.")] = False
 
 
 @cli.command(

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
 from nodewise.core.progress import for_terminal
@@ -28,17 +26,11 @@ class Wanted:
 
     panel = cli.OUTPUT
 
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Parquet file for the vectors, or a folder with --shards."),
-    ]
-    nodes: Annotated[
-        Path | None, typer.Option("--nodes", metavar="FILE", help="Embed only the nodes whose ids the file holds.")
-    ] = None
-    new: Annotated[bool, typer.Option("--new", help="Embed only the nodes that the run has no vectors for.")] = False
+    output: Annotated[Path, cli.option("Parquet file for the vectors, or a folder with --shards.", "FILE", "-o")]
+    nodes: Annotated[Path | None, cli.option("Embed only the nodes whose ids the file holds.", "FILE")] = None
+    new: Annotated[bool, cli.option("Embed only the nodes that the run has no vectors for.")] = False
     shards: Annotated[
-        bool,
-        typer.Option("--shards", help="Write a folder of Parquet files, in bounded memory; a killed command resumes."),
+        bool, cli.option("Write a folder of Parquet files, in bounded memory; a killed command resumes.")
     ] = False
 
 
@@ -91,8 +83,9 @@ def transform(
     if files.features is not None and trained.table is None:
         _require_same_order(files.features, files.tables, trained)
     source = files.source(graph)
-    if trained.about.get("graph", {}).get("source", {}).get("directed"):  # as in training
-        source = replace(source, edges=replace(source.edges, directed=True))
+    known = trained.about.get("graph", {}).get("source", {})
+    as_trained = {name: known[name] for name in ("directed", "edge_types", "metapath") if known.get(name)}
+    source = replace(source, edges=replace(source.edges, **as_trained))
     data = load_graph(source, quiet, verify=nodes is None and not new, like=trained)
     some = _wanted(nodes, trained, data, quiet) if nodes is not None or new else None
     if shards:

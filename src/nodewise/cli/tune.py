@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from nodewise.cli import common as cli
 from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.interrupt import resumable
@@ -29,52 +27,30 @@ class Search:
 
     trials: Annotated[
         int | None,
-        typer.Option(
-            "--trials",
-            min=1,
-            metavar="N",
-            help="How many settings to try; if not given, as many as the time of 20 trainings allows.",
-        ),
+        cli.option("How many settings to try; if not given, as many as the time of 20 trainings allows.", "N", min=1),
     ] = None
-    runs: Annotated[int, typer.Option("--runs", min=1, metavar="R", help="Encoder seeds of each trial.")] = 1
+    runs: Annotated[int, cli.option("Encoder seeds of each trial.", "R", min=1)] = 1
     objective: Annotated[
         str,
-        typer.Option(
-            "--objective",
-            metavar="NAME",
-            help="What is best: validation (accuracy), crossval (accuracy over several training sets), or links "
+        cli.option(
+            "What is best: validation (accuracy), crossval (accuracy over several training sets), or links "
             "(hidden edges that are found again; reads no labels).",
+            "NAME",
         ),
     ] = "validation"
-    split: Annotated[
-        str, typer.Option("--split", metavar="SPLIT", help="How your own labels are split, such as random:20x500x1000.")
-    ] = "public"
-    variants: Annotated[
-        str, typer.Option("--variants", metavar="NAMES", help="full (the method), plain (its loss alone), or both.")
-    ] = "full"
+    split: Annotated[str, cli.option("How your own labels are split, such as random:20x500x1000.", "SPLIT")] = "public"
+    variants: Annotated[str, cli.option("full (the method), plain (its loss alone), or both.", "NAMES")] = "full"
     space: Annotated[
-        str,
-        typer.Option(
-            "--space", metavar="NAME", help="quick: the usual encoder, 80 steps; narrow: 320 steps; wide: others too."
-        ),
+        str, cli.option("quick: the usual encoder, 80 steps; narrow: 320 steps; wide: others too.", "NAME")
     ] = "quick"
-    minutes: Annotated[
-        float | None, typer.Option("--minutes", min=0, metavar="M", help="Begin no trial after this time.")
-    ] = None
+    minutes: Annotated[float | None, cli.option("Begin no trial after this time.", "M", min=0)] = None
     search: Annotated[
-        str,
-        typer.Option(
-            "--search",
-            metavar="NAME",
-            help="random, or optuna: later trials learn from earlier ones, and poor ones end early.",
-        ),
+        str, cli.option("random, or optuna: later trials learn from earlier ones, and poor ones end early.", "NAME")
     ] = "random"
     seed: Annotated[int, cli.seed_option("Another seed tries other settings.", "Search")] = 0
 
 
-Workers = Annotated[
-    int, typer.Option("--workers", min=1, metavar="W", help="Processes side by side.", rich_help_panel=cli.SPEED)
-]
+Workers = Annotated[int, cli.option("Processes side by side.", "W", min=1, panel=cli.SPEED)]
 
 
 @cli.command(
@@ -115,10 +91,12 @@ def tune(
 
     from nodewise.core.parallel import run_shares
     from nodewise.training.device import choose_device
-    from nodewise.tune import optuna_search
+    from nodewise.tune.optuna_search import forget_unfinished, require_optuna
     from nodewise.tune.search import confirm, plan_budget, search, time_one
     from nodewise.tune.space import SPACES
 
+    if plan.search == "optuna":
+        require_optuna()
     identity = {
         "graph": data.name,
         "nodes": data.num_nodes,
@@ -142,20 +120,21 @@ def tune(
     )
     stages = (
         partial(
-            search if plan.search == "random" else optuna_search.search,
+            search,
             data,
             output,
             trials=budget.trials,
             space=space,
             runs=plan.runs,
             search_seed=seed,
+            by=plan.search,
             until=began + budget.search_seconds,
         ),
         partial(confirm, data, output, top=budget.top, runs=budget.runs, until=began + budget.seconds),
     )
     with claimed(output, identity), resumable(output):
         if plan.search == "optuna":
-            optuna_search.forget_unfinished(output, chosen)
+            forget_unfinished(output, chosen)
         for stage in stages:
             run_shares(partial(stage, **common), workers, for_terminal(quiet))
         best = {variant: write_best(output, variant, data.name, objective) for variant in chosen}

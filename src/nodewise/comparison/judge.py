@@ -399,12 +399,7 @@ class Comparison:
                 for name in self.strategies
             ],
             "measures": [
-                {
-                    "name": name,
-                    "title": _short(name),
-                    "meaning": MEASURES[name],
-                    "relation": self.relation(name),
-                }
+                {"name": name, "title": _short(name), "meaning": MEASURES[name], "relation": self.relation(name)}
                 for name in self.measures
             ],
             "ranks": None if found is None else asdict(found),

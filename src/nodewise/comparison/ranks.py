@@ -76,11 +76,7 @@ class Ranks:
             x, anchor, label = (
                 (left - 14, "end", f"{escape(name)} {mean:.1f}")
                 if on_left
-                else (
-                    right + 14,
-                    "start",
-                    f"{mean:.1f} {escape(name)}",
-                )
+                else (right + 14, "start", f"{mean:.1f} {escape(name)}")
             )
             path = f"M{at(mean):.1f} {_TOP}V{y - 4}H{x + (4 if on_left else -4):.1f}"
             parts.append(f'<path d="{path}" fill="none" stroke="currentColor" stroke-opacity=".55"/>')

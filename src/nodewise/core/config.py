@@ -20,17 +20,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    TypeVar,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.files import read_bytes
@@ -147,27 +137,12 @@ def _is_choice(kind: Any) -> bool:
     return _is_part(kind) and "key" in vars(kind)
 
 
-def check_ranges(settings: object, section: str = "", /, **bounds: tuple[float, float | None]) -> None:
-    """Refuse a setting below its lower or above its upper bound, which is `MOST` where None is given; NaN always.
-
-    For settings classes to call when they are made; `section` is what they are called among the settings.
-    """
-    for name, (low, most) in bounds.items():
-        value, high = getattr(settings, name), MOST if most is None else most
-        if not low <= value <= high:
-            rule = f"at most {high:,}" if value > high else f"at least {low:,}"
-            key = f"{section}.{name}" if section else name
-            raise InputError(
-                f"{key} is {value if isinstance(value, int) else f'{value:g}'}; it must be {rule}", code="bad-setting"
-            )
-
-
 @dataclass(frozen=True)
 class Range:
     """The values that a setting may have, as an annotation of its type."""
 
     low: float
-    high: float | None = None
+    high: float = MOST
 
 
 Size = Annotated[int, Range(1, MOST_DIMENSIONS)]
@@ -180,18 +155,43 @@ Share = Annotated[float, Range(0, 1)]
 
 @dataclass(frozen=True)
 class Checked:
-    """Settings whose annotations say which values are allowed, such as ``dimension: Size = 64``.
+    """Settings whose annotations say which values are allowed, such as ``dimension: Size = 64``; NaN never is.
 
-    A subclass that gives a field another default need not repeat its range.
+    A subclass gives what it inherits another default where it names its base, ``class Long(Short, epochs=500)``. A
+    class that is always the same section of the settings names it, ``class LossSettings(Checked, section="loss")``,
+    for messages to name it too.
     """
 
+    _section = ""
+
+    def __init_subclass__(cls, section: str | None = None, **defaults: Any) -> None:
+        for name, default in defaults.items():
+            bases = (base for base in cls.__mro__[1:] if name in vars(base).get("__annotations__", ()))
+            if (first := next(bases, None)) is None:
+                raise TypeError(f"{cls.__name__} inherits no setting {name} to give another default")
+            cls.__annotations__[name] = get_type_hints(first, include_extras=True)[name]
+            setattr(cls, name, default)
+        if section is not None:
+            cls._section = f"{section}."
+        super().__init_subclass__()
+
     def __post_init__(self) -> None:
-        bounds: dict[str, tuple[float, float | None]] = {}
-        for cls in type(self).__mro__:
-            for name, kind in get_type_hints(cls, include_extras=True).items():
-                for each in getattr(kind, "__metadata__", ()):
-                    bounds.setdefault(name, (each.low, each.high))
-        check_ranges(self, **bounds)
+        for name, allowed in _ranges(type(self)).items():
+            value = getattr(self, name)
+            if not allowed.low <= value <= allowed.high:
+                rule = f"at most {allowed.high:,}" if value > allowed.high else f"at least {allowed.low:,}"
+                shown = value if isinstance(value, int) else f"{value:g}"
+                raise InputError(f"{self._section}{name} is {shown}; it must be {rule}", code="bad-setting")
+
+
+def _ranges(settings: type[Checked]) -> dict[str, Range]:
+    found: dict[str, Range] = {}
+    for cls in settings.__mro__:
+        for name, kind in get_type_hints(cls, include_extras=True).items():
+            for each in getattr(kind, "__metadata__", ()):
+                if isinstance(each, Range):
+                    found.setdefault(name, each)
+    return found
 
 
 def to_mapping(settings: object) -> dict[str, Any]:

@@ -23,14 +23,7 @@ _VERSION = 1
 _FACTS: dict[str, Any] = {
     "method": str,
     "seed": int,
-    "graph": {
-        "name": str,
-        "nodes": int,
-        "edges": int,
-        "features": int,
-        "sha256": str,
-        "feature_names": (str,),
-    },
+    "graph": {"name": str, "nodes": int, "edges": int, "features": int, "sha256": str, "feature_names": (str,)},
     "embeddings": {"nodes": int, "dimensions": int},
 }
 _WORDS = {str: "a text", int: "a whole number of 64 bits"}

@@ -185,11 +185,7 @@ class _BarStage:
     def advance(self, steps: int = 1, **values: float) -> None:
         self._bars.advance(self._task, steps)
         speed = self._bars.tasks[0].speed
-        self._bars.update(
-            self._task,
-            speed=_speed(speed) if speed else "",
-            values="  ".join(_named(values)),
-        )
+        self._bars.update(self._task, speed=_speed(speed) if speed else "", values="  ".join(_named(values)))
 
 
 def _speed(a_second: float) -> str:

@@ -64,9 +64,7 @@ def planetoid_graph(name: str, files: Mapping[str, bytes]) -> Graph:
         targets=targets,
         labels=labels,
         split=Split(
-            train=np.arange(num_train),
-            val=np.arange(num_train, num_train + NUM_VALIDATION),
-            test=np.sort(test),
+            train=np.arange(num_train), val=np.arange(num_train, num_train + NUM_VALIDATION), test=np.sort(test)
         ),
     )
     # Every citation is listed with both of its papers, a self-citation twice with its one.
@@ -110,10 +108,7 @@ def normalize_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
 
 
 def _place_rows(
-    words: list[sp.csr_matrix],
-    classes: list[npt.NDArray[Any]],
-    nodes: npt.NDArray[np.int64],
-    num_nodes: int,
+    words: list[sp.csr_matrix], classes: list[npt.NDArray[Any]], nodes: npt.NDArray[np.int64], num_nodes: int
 ) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
     """Return features (N, F) and labels (N,), given the rows of allx, then of tx, and the node of each."""
     rows, one_hot = sp.vstack(words).tocoo(), np.concatenate(classes)

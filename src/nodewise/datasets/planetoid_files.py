@@ -73,12 +73,7 @@ def read_files(name: str, folder: Path) -> dict[str, bytes]:
 
 
 def fetch_files(
-    name: str,
-    folder: Path,
-    *,
-    base_url: str = BASE_URL,
-    timeout: float = 30,
-    progress: Progress | None = None,
+    name: str, folder: Path, *, base_url: str = BASE_URL, timeout: float = 30, progress: Progress | None = None
 ) -> None:
     """Download the files of a data set that are not in `folder` yet, and keep only what has the right sum."""
     absent = absent_files(name, folder)

@@ -28,18 +28,7 @@ from nodewise.core.messages import excerpt, first_line
 _UNLIMITED = {"PROTO", "STOP", "MARK", "BINPUT", "LONG_BINPUT", "GLOBAL", "NONE", "NEWTRUE", "NEWFALSE"}
 _UNLIMITED |= {"BININT", "BININT1", "BININT2", "BINSTRING", "SHORT_BINSTRING"}
 _UNLIMITED |= {"EMPTY_LIST", "APPEND", "APPENDS", "SETITEMS"}
-_LIMITED = {
-    "BINGET",
-    "EMPTY_TUPLE",
-    "TUPLE1",
-    "TUPLE2",
-    "TUPLE3",
-    "TUPLE",
-    "EMPTY_DICT",
-    "REDUCE",
-    "NEWOBJ",
-    "BUILD",
-}
+_LIMITED = {"BINGET", "EMPTY_TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "TUPLE", "EMPTY_DICT", "REDUCE", "NEWOBJ", "BUILD"}
 _LIMIT = 8
 
 _NUMBERS: dict[str, type[np.int32 | np.float32]] = {"i4": np.int32, "f4": np.float32}

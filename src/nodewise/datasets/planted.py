@@ -50,10 +50,7 @@ def block_model(
     _require(num_nodes >= 3 * num_classes, f"num_nodes must be at least 3 a class, not {num_nodes}")
     _require(0 <= average_degree < num_nodes, f"average_degree must be below num_nodes, not {average_degree}")
     _require(0 <= homophily <= 1, f"homophily must be from 0 to 1, not {homophily}")
-    _require(
-        degree_exponent is None or degree_exponent > 2,
-        f"degree_exponent must be above 2, not {degree_exponent}",
-    )
+    _require(degree_exponent is None or degree_exponent > 2, f"degree_exponent must be above 2, not {degree_exponent}")
     _require(num_features >= num_classes, f"num_features must be at least num_classes, not {num_features}")
     _require(words_per_node >= 1, f"words_per_node must be at least 1, not {words_per_node}")
     _require(0 <= noise <= 1, f"noise must be from 0 to 1, not {noise}")
@@ -92,12 +89,7 @@ def _draw_weights(
 
 
 def _draw_edges(
-    generator: np.random.Generator,
-    labels: Ints,
-    weights: Floats,
-    num_classes: int,
-    num_edges: int,
-    homophily: float,
+    generator: np.random.Generator, labels: Ints, weights: Floats, num_classes: int, num_edges: int, homophily: float
 ) -> tuple[Ints, Ints]:
     """Draw how many edges join each pair of classes, then give their ends to nodes of those classes."""
     same, different = [(c, c) for c in range(num_classes)], list(combinations(range(num_classes), 2))
@@ -142,12 +134,7 @@ def _draw_by_weight(generator: np.random.Generator, weights: Floats, size: int) 
 
 
 def _draw_words(
-    generator: np.random.Generator,
-    labels: Ints,
-    num_classes: int,
-    num_features: int,
-    words_per_node: int,
-    noise: float,
+    generator: np.random.Generator, labels: Ints, num_classes: int, num_features: int, words_per_node: int, noise: float
 ) -> sp.csr_matrix:
     """Draw word frequencies (N, F): class c's own words are those from ⌊cF/C⌋ to ⌊(c+1)F/C⌋ - 1."""
     borders = np.arange(num_classes + 1) * num_features // num_classes

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nodewise.core.config import MOST_DIMENSIONS, MOST_LAYERS, check_ranges
+from nodewise.core.config import Checked, Layers, Size
 from nodewise.core.errors import InputError
 from nodewise.core.parts import Part
 from nodewise.core.registry import Registry
@@ -108,7 +108,7 @@ ENCODERS: Registry[type[EncoderSettings]] = Registry("encoder", "nodewise.encode
 encoder = ENCODERS.register
 
 
-class EncoderSettings(Part):
+class EncoderSettings(Checked, Part, section="encoder"):
     """What turns a subgraph, or a graph, into embeddings.
 
     An encoder of your own is a subclass with further settings and a method `build`, registered by the decorator
@@ -122,11 +122,11 @@ class EncoderSettings(Part):
     key: ClassVar[str] = "kind"
     registry: ClassVar[Registry[Any]] = ENCODERS
 
-    dimension: int = 512
+    dimension: Size = 512
     feature_mask: float = 0.2
 
     def __post_init__(self) -> None:
-        check_ranges(self, "encoder", dimension=(1, MOST_DIMENSIONS))
+        super().__post_init__()
         if not 0 <= self.feature_mask < 1:
             raise InputError(f"encoder.feature_mask is {self.feature_mask}; it must be in [0, 1)")
 
@@ -153,14 +153,13 @@ class LayeredSettings(EncoderSettings):
             alike wherever it occurs in one view.
     """
 
-    layers: int = 1
+    layers: Layers = 1
     final_activation: bool = False
     readout: Literal["sigmoid_mean_max", "mean_max", "mean", "center"] = "center"
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_ranges(self, "encoder", layers=(1, MOST_LAYERS))
         if not 0 <= self.dropout < 1:
             raise InputError(f"encoder.dropout is {self.dropout}; it must be in [0, 1)")
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 
 from nodewise.core import rng
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Range, Share
 from nodewise.encoders.encoder import (
     LINEAR,
     Encoder,
@@ -54,12 +55,8 @@ class GCNSettings(LayeredSettings):
         teleport: weight a of the unsmoothed embedding in each such step, Z <- (1 - a) A Z + a Z_0.
     """
 
-    propagation: int = 0
-    teleport: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_ranges(self, "encoder", propagation=(0, 1000), teleport=(0, 1))
+    propagation: Annotated[int, Range(0, 1000)] = 0
+    teleport: Share = 0.1
 
     def build(self, num_features: int, seeds: Tensor) -> GCN:
         """Build the networks."""

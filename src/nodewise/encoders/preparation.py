@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Checked, Range
 from nodewise.core.errors import InputError
 from nodewise.graph.graph import Graph
 from nodewise.graph.statistics import scale_warning
@@ -38,7 +38,7 @@ _EQUAL = 1e-6
 
 
 @dataclass(frozen=True)
-class FeatureSettings:
+class FeatureSettings(Checked, section="features"):
     """How features are prepared.
 
     Attributes:
@@ -48,11 +48,8 @@ class FeatureSettings:
     """
 
     scaling: Literal["auto", "tfidf", "standard", "none"] = "auto"
-    idf: float = 0.5
+    idf: Annotated[float, Range(0, 4)] = 0.5
     unit_rows: bool = True
-
-    def __post_init__(self) -> None:
-        check_ranges(self, "features", idf=(0, 4))
 
     def fit(self, graph: Graph) -> Preparation | None:
         """Return what suits the features of a graph; None where they stay as they are."""

@@ -21,15 +21,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from nodewise.core import rng
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Range
 from nodewise.core.errors import InputError
-from nodewise.encoders.directions import MOST_ROWS, leading_directions
+from nodewise.encoders.directions import directions_by_kind
 from nodewise.encoders.encoder import Encoder, EncoderSettings, Pass, encoder, smoothing_passes
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
@@ -52,12 +53,11 @@ class SmoothingSettings(EncoderSettings):
 
     feature_mask: float = 0.3
     teleports: tuple[float, ...] | None = None
-    propagation: int = 10
+    propagation: Annotated[int, Range(0, 1000)] = 10
     start: str = "singular"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_ranges(self, "encoder", propagation=(0, 1000))
         if self.teleports is not None:
             if not self.teleports or not all(0 < teleport <= 1 for teleport in self.teleports):
                 raise InputError(f"encoder.teleports is {list(self.teleports)}; give one or more numbers in (0, 1]")
@@ -118,7 +118,7 @@ class Smoothing(Encoder):
         if self.settings.start == "random":
             return
         columns = features.shape[1]
-        directions, _ = leading_directions(features.sample(MOST_ROWS), max(sizes))  # (F, k)
+        directions = directions_by_kind(features, max(sizes))  # (F, k)
         if not directions.shape[1]:
             raise InputError("all features are zero once prepared; leave them out, or set features.scaling=none")
         for run, seed in enumerate(seeds.tolist()):

@@ -41,8 +41,7 @@ def cluster_scores(
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = KMeans(len(np.unique(classes)), n_init=restarts, random_state=seed).fit_predict(rows)
     return ClusterScores(
-        nmi=float(normalized_mutual_info_score(classes, found)),
-        ari=float(adjusted_rand_score(classes, found)),
+        nmi=float(normalized_mutual_info_score(classes, found)), ari=float(adjusted_rand_score(classes, found))
     )
 
 

@@ -30,13 +30,7 @@ class Fitted:
 
 
 def initial_weights(
-    seeds: Sequence[int],
-    restarts: int,
-    decays: int,
-    dims: int,
-    classes: int,
-    dtype: torch.dtype,
-    device: torch.device,
+    seeds: Sequence[int], restarts: int, decays: int, dims: int, classes: int, dtype: torch.dtype, device: torch.device
 ) -> Tensor:
     """Draw Xavier-uniform weights, U(-a, a) with a = sqrt(6 / (d + C)), and zero biases.
 
@@ -45,9 +39,7 @@ def initial_weights(
     """
     keys = torch.as_tensor(
         rng.key(
-            torch.tensor(list(seeds), device=device)[:, None],
-            "probe.weights",
-            torch.arange(restarts, device=device),
+            torch.tensor(list(seeds), device=device)[:, None], "probe.weights", torch.arange(restarts, device=device)
         )
     )
     unit = rng.uniform64(keys.unsqueeze(-1), torch.arange(classes * dims, device=device))  # (S, R, C d)

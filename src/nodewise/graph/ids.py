@@ -28,10 +28,7 @@ class NodeIds:
     __slots__ = ("_values",)
 
     def __init__(
-        self,
-        values: Any,
-        source: str = "the node ids",
-        place: Callable[[int], str] = lambda row: f"row {row + 1}",
+        self, values: Any, source: str = "the node ids", place: Callable[[int], str] = lambda row: f"row {row + 1}"
     ) -> None:
         array = as_id_array(values, source)
         if (row := first_missing(array)) is not None:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from nodewise.graph.graph import Graph
 from nodewise.graph.structural import NUM_STRUCTURAL
@@ -47,6 +46,8 @@ def describe(graph: Graph) -> dict[str, Any]:
         "isolated_nodes": int(np.count_nonzero(degrees == 0)),
         "degree": {name: float(np.quantile(degrees, q)) if len(degrees) else None for name, q in _QUANTILES.items()},
         "weights": None if graph.weights is None else dict(zip(("min", "max"), _range(graph.weights), strict=True)),
+        "edge_types": {} if graph.typed is None else graph.typed.counts(),
+        "node_types": kind_counts(graph),
         "features": graph.num_features,
         "feature_kind": feature_kind(graph),
         "feature_density": feature_density(graph),
@@ -68,6 +69,8 @@ def _range(values: Any) -> tuple[float, float]:
 
 def num_components(graph: Graph) -> int:
     """Return the number of connected components, isolated nodes included."""
+    from scipy.sparse.csgraph import connected_components
+
     return int(connected_components(graph.adjacency(), directed=False)[0])
 
 
@@ -121,6 +124,14 @@ def label_counts(graph: Graph) -> dict[str | int, int]:
         return {}
     counts = np.bincount(graph.labels[graph.labels >= 0], minlength=graph.num_classes)
     return dict(zip(graph.class_names, counts.tolist(), strict=True))
+
+
+def kind_counts(graph: Graph) -> dict[str | int, int]:
+    """Return how many nodes are of each kind, by the kind's name; nothing where there is only one."""
+    if graph.kinds is None:
+        return {}
+    counts = np.bincount(graph.kinds[graph.kinds >= 0], minlength=len(graph.kind_names))
+    return dict(zip(graph.kind_names, counts.tolist(), strict=True))
 
 
 def measure_homophily(graph: Graph) -> Homophily | None:

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Checked, Range
 from nodewise.sampling.pairs import PairSets
 
 _SHORTEST = 1e-8
@@ -91,7 +91,7 @@ def scorable(embeddings: Tensor, score: str) -> Tensor:
 
 
 @dataclass(frozen=True)
-class LossSettings:
+class LossSettings(Checked, section="loss"):
     """How pairs are scored.
 
     Attributes:
@@ -101,11 +101,7 @@ class LossSettings:
     """
 
     score: Literal["dot", "cosine", "centered", "standardized"] = "cosine"
-    temperature: float = 0.5
+    temperature: Annotated[float, Range(1e-6, 1e6)] = 0.5  # beyond, scores leave single precision, or weigh the same
     positives: Literal["pair", "set"] = "pair"
 
     renamed_values: ClassVar[dict[str, str]] = {"centred": "centered", "standardised": "standardized"}
-
-    def __post_init__(self) -> None:
-        # Beyond, scores leave single precision, or all weigh the same.
-        check_ranges(self, "loss", temperature=(1e-6, 1e6))

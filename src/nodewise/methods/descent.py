@@ -45,13 +45,28 @@ class PatientSettings(DescentSettings):
     patience: CountOrNone = 0
 
 
+class EncoderNetwork(nn.Module):
+    """A network whose vectors are those of its encoder; what else it has is for the loss."""
+
+    encoder: nn.Module
+
+    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
+        """Return vectors (N, d)."""
+        return cast(Tensor, self.encoder(x, adjacency))
+
+
 class DescendingEmbedder(InductiveEmbedder):
     """An embedder whose network descends on a loss; a subclass is its network and that loss."""
 
     cost = "O(N F d + N d² + E d) an epoch"
     optimizer_class: ClassVar[Any] = torch.optim.Adam
     clip: ClassVar[float] = math.inf
+    network_class: ClassVar[type[Any]]
+    """Made of the number of features and the settings, unless `_build` says otherwise."""
     settings: Any
+
+    def _build(self, num_features: int) -> nn.Module:
+        return cast(nn.Module, self.network_class(num_features, self.settings))
 
     @abstractmethod
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:

@@ -59,6 +59,9 @@ class Methods(Registry["type[Estimator]"]):
         """Return all names, importing every method."""
         return tuple(sorted(super().names(), key=lambda name: self._place(self[name])))
 
+    def _import_namesake(self, name: str) -> None:
+        super()._import_namesake("node-embedder" if name == "nodewise" else name)
+
     @staticmethod
     def _place(method: type[Estimator]) -> tuple[bool, bool, str, str]:
         return method.name != "nodewise", method.needs_labels(), method.paper[-4:], method.name
@@ -174,6 +177,12 @@ class Estimator(ABC):
     def settings_for(cls, dataset: str) -> Any:
         """Return the settings that the method's paper gives for a data set, or else its defaults."""
         return cls.settings_class(**cls.tuned.get(dataset.lower(), {}))
+
+    def overlooked(self, graph: Graph) -> str | None:
+        """Return in words what a graph has and the method does not see, or None."""
+        if graph.directed and not self.directions and not {"A", "S"}.isdisjoint(self.uses.split()):
+            return f"{self.name} sees no directions, so edges go both ways"
+        return None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return what the constructor takes; with `deep`, every setting by its keyword as well."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Checked, Range, Share
 from nodewise.core.errors import InputError, did_you_mean
 from nodewise.encoders.gcn import GCNSettings
 from nodewise.encoders.preparation import FeatureSettings
@@ -19,7 +19,7 @@ from nodewise.views.walks import ViewSettings
 
 
 @dataclass(frozen=True)
-class EmbeddingSettings:
+class EmbeddingSettings(Checked, section="embedding"):
     """How the trained encoder embeds nodes.
 
     Attributes:
@@ -32,13 +32,13 @@ class EmbeddingSettings:
     """
 
     mode: Literal["graph", "walks"] = "graph"
-    walks: int = 8
-    propagation: int = 0
-    teleport: float = 0.1
+    walks: Annotated[int, Range(1, 10_000)] = 8
+    propagation: Annotated[int, Range(0, 1000)] = 0
+    teleport: Share = 0.1
     length: float | None = None
 
     def __post_init__(self) -> None:
-        check_ranges(self, "embedding", walks=(1, 10_000), propagation=(0, 1000), teleport=(0, 1))
+        super().__post_init__()
         if self.length is not None and not 1e-6 <= self.length <= 1e6:
             raise InputError(f"embedding.length is {self.length:g}; it must be from 1e-06 to 1e+06, or none")
 

@@ -52,11 +52,7 @@ class SkipGramSettings(Checked):
 
 
 def train_skipgram(
-    topology: Topology,
-    walk: Callable[[Tensor, int], Tensor],
-    settings: SkipGramSettings,
-    seed: int,
-    watch: Watch,
+    topology: Topology, walk: Callable[[Tensor, int], Tensor], settings: SkipGramSettings, seed: int, watch: Watch
 ) -> Tensor:
     """Learn a vector for every node: (N, d).
 

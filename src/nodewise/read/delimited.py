@@ -18,8 +18,9 @@ from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt, first_line, not_a_number
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import Columns
-from nodewise.read.dialect import Dialect, fields, is_number, not_utf8, sniff, without_padding
-from nodewise.read.text import Block, blocks, without_comments
+from nodewise.read.dialect import DELIMITERS, Dialect, fields, is_number, not_utf8, sniff, without_padding
+from nodewise.read.records import BREAK, filled, numbered, records
+from nodewise.read.text import Block, without_comments
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class TextColumns:
         named: Collection[str] = (),
     ) -> TextColumns:
         """Look at the first lines of a file and settle how to read it."""
-        first = next((b for b in blocks(path) if without_comments(b.data)[0].strip()), Block(1, b""))
+        # As long as the delimiter is a guess, blanks are none: a quote after a blank is mostly one within a text.
+        some = records(path, delimiter or DELIMITERS.strip(" "))
+        first = next((b for b in some if without_comments(b.data)[0].strip()), Block(1, b""))
         return cls(path, sniff(path, first, known, delimiter, header, named))
 
     @property
@@ -91,7 +94,7 @@ class TextColumns:
             self._refuse_gaps()
         tables: list[Any] = []
         comments, padded = 0, False
-        for block in blocks(self.path):
+        for block in self._blocks():
             if sum(table.num_rows for table in tables) >= rows:
                 yield self._columns(pa.concat_tables(tables), keys, numbers, self._notes(comments, padded))
                 tables = []
@@ -115,7 +118,7 @@ class TextColumns:
 
     def place(self, row: int) -> str:
         """Return where a row stands in the file."""
-        numbers = (number for block in blocks(self.path) for number, _ in _rows(self._clean(block)[0]))
+        numbers = (number for block in self._blocks() for number, _ in filled(self._clean(block)[0]))
         number = next(islice(numbers, row, None), None)
         return f"row {row + 1}" if number is None else f"line {number}"  # it may have changed since it was read
 
@@ -144,15 +147,18 @@ class TextColumns:
         if index >= 0:
             lines = data.split(b"\n")
             if index < len(lines):
-                lines[index] = b""
+                lines[index] = b"\n" * lines[index].count(BREAK.encode())  # the lines below keep their numbers
             data = b"\n".join(lines)
         return Block(block.first_line, data), comments, padded
+
+    def _blocks(self) -> Iterator[Block]:
+        return records(self.path, " \t" if self.dialect.delimiter == " " else self.dialect.delimiter)
 
     def _refuse_gaps(self) -> None:
         """Refuse empty lines between the values of a single column: they may be values, or be nothing."""
         gap = 0
-        for block in blocks(self.path):
-            for number, line in enumerate(block.data.splitlines(), block.first_line):
+        for block in self._blocks():
+            for number, line in numbered(block):
                 if line and gap:
                     raise InputError(f"{self.path}, line {gap}: empty; write -1 for an unknown value, or remove it")
                 gap = gap or (0 if line else number)
@@ -174,14 +180,16 @@ class TextColumns:
         except pa.ArrowInvalid as error:
             raise self._explain(block, types, first_line(error)) from error
         # A quote left open swallows the following lines without an error from Arrow.
-        if b'"' in data and table.num_rows != sum(1 for _ in _rows(block)):
-            raise self._explain(block, types, "a quoted value runs over several lines")
+        if b'"' in data and table.num_rows != sum(1 for _ in filled(block)):
+            raise self._explain(block, types, "the quotes do not match")
+        if BREAK.encode() in data:
+            table = pa.table({name: _with_line_breaks(table[name]) for name in table.column_names})
         return table
 
     def _explain(self, block: Block, types: dict[str, Any], reason: str) -> InputError:
         """Return an error that names the first line of the block at fault."""
         delimiter, width = self.dialect.delimiter, len(self.names)
-        for number, line in _rows(block):
+        for number, line in filled(block):
             where = f"{self.path}, line {number}"
             try:
                 values = fields(line.decode("utf-8"), delimiter, strict=True)
@@ -189,7 +197,7 @@ class TextColumns:
                 return not_utf8(self.path, number, line)
             except csv.Error:
                 return InputError(
-                    f"{where}: the quotes do not match: {excerpt(line)}; close or double them, on the same line",
+                    f"{where}: the quotes do not match: {excerpt(line)}; close or double them",
                     code="bad-row",
                 )
             if len(values) != width:
@@ -204,9 +212,8 @@ class TextColumns:
         return InputError(f"{self.path}, near line {block.first_line}: {reason}", code="bad-row")
 
 
-def _rows(block: Block) -> Iterator[tuple[int, bytes]]:
-    lines = enumerate(block.data.split(b"\n"), block.first_line)
-    return ((number, line) for number, line in lines if line)
+def _with_line_breaks(column: Any) -> Any:
+    return pc.replace_substring(column, BREAK, "\n") if pa.types.is_string(column.type) else column
 
 
 def _as_integers(column: Any, integer: Any) -> Any | None:

@@ -6,11 +6,13 @@ import csv
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt
 from nodewise.read.columns import simplified
+from nodewise.read.records import BREAK, filled
 from nodewise.read.text import Block, without_comments
 
 DELIMITERS = "\t,;| "
@@ -18,7 +20,7 @@ _SAMPLE_LINES = 100
 _ROWS_TO_TELL = 3
 _DIGIT = re.compile(r"\d")
 _BLANK = re.compile(rb"[ \t]+")
-# One value and the blanks around it. A quoted one ends with its line, and only a delimiter may follow.
+# One value and the blanks around it. After a quoted one only a delimiter may follow.
 _VALUE = rb'[%(blanks)s]*(?:"(?:[^"\n]|"")*"[%(blanks)s]*(?=[%(delimiter)s\n]|\Z)|[^%(delimiter)s\n]*)'
 _COMMA_OUTSIDE_NUMBERS = re.compile(r"(?<!\d),|,(?!\d)")
 _DECIMAL = re.compile(r"[-+]?\d+,\d+")
@@ -115,7 +117,8 @@ def fields(line: str, delimiter: str, strict: bool = False) -> list[str]:
     if '"' not in line:
         return line.split(delimiter)
     try:
-        return next(csv.reader([line], delimiter=delimiter, strict=strict))
+        values = next(csv.reader([line], delimiter=delimiter, strict=strict))
+        return [value.replace(BREAK, "\n") for value in values]
     except csv.Error:
         if strict:
             raise
@@ -168,12 +171,9 @@ def is_number(text: str) -> bool:
 def _sample(path: Path, block: Block) -> list[tuple[int, str]]:
     """Return the first lines that are neither blank nor comments, with their numbers."""
     lines: list[tuple[int, str]] = []
-    for number, line in enumerate(without_comments(block.data)[0].split(b"\n"), block.first_line):
-        if len(lines) == _SAMPLE_LINES:
-            break
+    for number, line in islice(filled(Block(block.first_line, without_comments(block.data)[0])), _SAMPLE_LINES):
         try:
-            if line:
-                lines.append((number, line.decode("utf-8")))
+            lines.append((number, line.decode("utf-8")))
         except UnicodeDecodeError:
             raise not_utf8(path, number, line) from None
     return lines

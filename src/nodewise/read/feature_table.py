@@ -235,8 +235,7 @@ def _chosen(file: ColumnFile, key: int | None, options: TableOptions) -> tuple[l
         taken = "the column of ids" if place == key else "a label" if name in (*labels, *options.leave_out) else ""
         if taken and kind is not None:
             raise InputError(
-                f"{file.path}: {name!r} is {taken} and cannot be a {kind}; leave it out of --columns",
-                code="bad-column",
+                f"{file.path}: {name!r} is {taken} and cannot be a {kind}; leave it out of --columns", code="bad-column"
             )
     dropped = [file.names[column_given(file, name)] for name, kind in options.overrides.items() if kind is None]
     out = {*options.leave_out, *labels, *dropped}

@@ -17,12 +17,7 @@ from nodewise.store.layout import is_store, unfinished
 
 Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml", "store"]
 
-_MAGIC: dict[bytes, Format] = {
-    b"PAR1": "parquet",
-    b"PK\x03\x04": "npz",
-    b"PK\x05\x06": "npz",
-    b"\x93NUMPY": "npy",
-}
+_MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"\x93NUMPY": "npy"}
 _ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
     ".pq": "parquet",

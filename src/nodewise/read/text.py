@@ -20,18 +20,11 @@ BLOCK = 1 << 22
 UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading from `open_binary` may raise."""
 
-_COMPRESSED: dict[bytes, Callable[[Path], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\0": lzma.open,
-}
+_COMPRESSED: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_NO_TABLE = {
-    (b"<!doctype html", b"<html"): "a web page (was the download refused?)",
-    (b'{"', b"[{", b"[["): "JSON",
-}
+_NO_TABLE = {(b"<!doctype html", b"<html"): "a web page (was the download refused?)", (b'{"', b"[{", b"[["): "JSON"}
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*")
 _SPACES_ONLY = re.compile(rb"(?m)^ +$")
 

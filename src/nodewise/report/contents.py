@@ -119,11 +119,7 @@ def _predictions(subject: Subject, seed: int, notes: list[str]) -> Predictions |
         return None
     try:
         found = predict(
-            subject.embeddings.vectors,
-            subject.labels,
-            subject.split,
-            dataset=subject.name.lower(),
-            seed=seed,
+            subject.embeddings.vectors, subject.labels, subject.split, dataset=subject.name.lower(), seed=seed
         )
     except InputError as error:
         notes.append(f"Labels are shown but not predicted: {error}.")

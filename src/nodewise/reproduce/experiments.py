@@ -10,16 +10,7 @@ from typing import Any
 import torch
 
 from nodewise.graph.graph import Graph
-from nodewise.reproduce import (
-    ablation,
-    inductive,
-    parameters,
-    plots,
-    separation,
-    strategies,
-    suite,
-    table2,
-)
+from nodewise.reproduce import ablation, inductive, parameters, plots, separation, strategies, suite, table2
 from nodewise.reproduce.measure import POST_COLUMNS, measure_accuracy, measure_inductive, measure_oracle, measure_post
 from nodewise.reproduce.paper_values import DATASETS
 from nodewise.reproduce.provenance import Ledger

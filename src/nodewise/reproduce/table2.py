@@ -13,15 +13,7 @@ from nodewise.methods.postprocess import GRID
 from nodewise.methods.settings import Settings
 from nodewise.reproduce import tables
 from nodewise.reproduce.ablation import RANDOM, variants
-from nodewise.reproduce.paper_values import (
-    COMPARISON_NOTE,
-    NOTES,
-    OURS,
-    PLAIN,
-    SPLIT_NOTE,
-    TABLE2,
-    published,
-)
+from nodewise.reproduce.paper_values import COMPARISON_NOTE, NOTES, OURS, PLAIN, SPLIT_NOTE, TABLE2, published
 from nodewise.reproduce.results import Results, oracle_notes
 from nodewise.reproduce.setup import CHOICE, TUNING_SEEDS, Setup, Task
 

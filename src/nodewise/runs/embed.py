@@ -111,8 +111,8 @@ def train(
     if model.resumable:  # the other methods train on the whole graph, or not at all
         _say_if_few_are_visited(graph.num_nodes, model.settings.training, quiet)
         _say_if_it_takes_long(graph, model, quiet)
-    if graph.directed and not model.directions:
-        say(f"{model.name} sees no directions, so edges go both ways", quiet)
+    if (overlooked := model.overlooked(graph)) is not None:
+        say(overlooked, quiet)
     if (warning := units_warning(graph, model.settings)) is not None:
         say(warning, quiet)
     folder.clear(keep_checkpoints=model.resumable and options.get("checkpoints") is not None)

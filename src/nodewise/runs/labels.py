@@ -120,12 +120,7 @@ def write_labels(graph: Graph, path: Path) -> None:
 
 
 def labels_for(
-    ids: NodeIds,
-    run: Path,
-    labels_file: Path | None,
-    *,
-    tables: TableColumns = TABLES,
-    graph: Graph | None = None,
+    ids: NodeIds, run: Path, labels_file: Path | None, *, tables: TableColumns = TABLES, graph: Graph | None = None
 ) -> KnownLabels:
     """Return the labels of the nodes `ids`: a file's if one is given, else those beside the run, else the graph's.
 

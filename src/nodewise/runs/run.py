@@ -1,4 +1,7 @@
-"""A run: the folder that a trained method leaves, and everything that can be done with it, whatever the method."""
+"""A run: the folder that a trained method leaves, and everything that can be done with it, whatever the method.
+
+What does it is imported when asked for: training a graph of 34 nodes should not wait for what draws pages.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
@@ -16,22 +19,23 @@ from nodewise.core.staging import staged_run
 from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
-from nodewise.methods.estimator import Embedder
 from nodewise.read.frames import as_files
 from nodewise.read.interop import as_graph
-from nodewise.runs.classify import Predictions, classify_run
-from nodewise.runs.clusters import Clusters, find_clusters
-from nodewise.runs.evaluate import Evaluation, evaluate
 from nodewise.runs.labels import write_labels
-from nodewise.runs.neighbors import find_neighbors
-from nodewise.runs.page import Page, write_report
 from nodewise.runs.source import GraphSource
 from nodewise.runs.together import find_graph, method_of, read_runs, read_vectors
 from nodewise.tables.table import FittedTable
 from nodewise.vectors.collapse import collapse_warnings
 from nodewise.vectors.embedding_files import read_parquet_ids
 from nodewise.vectors.embeddings import Embeddings
-from nodewise.vectors.search import NeighborTable
+
+if TYPE_CHECKING:
+    from nodewise.methods.estimator import Embedder
+    from nodewise.runs.classify import Predictions
+    from nodewise.runs.clusters import Clusters
+    from nodewise.runs.evaluate import Evaluation
+    from nodewise.runs.page import Page
+    from nodewise.vectors.search import NeighborTable
 
 PathLike = str | Path
 Table = Any
@@ -118,6 +122,8 @@ class Run:
         such vectors), ``at_least=0.9`` and ``where=["country=DE"], attributes="people.csv"`` are those of
         `nodewise.runs.neighbors.find_neighbors`.
         """
+        from nodewise.runs.neighbors import find_neighbors
+
         if isinstance(node, int | str) and not options:
             return self.embeddings.neighbors(node, k)
         nodes = [node] if isinstance(node, int | str) else node
@@ -128,6 +134,8 @@ class Run:
 
     def clusters(self, k: int | str = "auto", attributes: Table | None = None, **options: Any) -> Clusters:
         """Return groups of similar nodes, with names; see `nodewise.runs.clusters.find_clusters`."""
+        from nodewise.runs.clusters import find_clusters
+
         with as_files(attributes=attributes) as files:
             return find_clusters(self.path, k, **{"source": self._graph} | options | files)
 
@@ -135,11 +143,15 @@ class Run:
         self, labels: Table | None = None, graph: PathLike | Graph | None = None, **options: Any
     ) -> Evaluation:
         """Score the vectors beside raw features and an untrained encoder; see `nodewise.runs.evaluate.evaluate`."""
+        from nodewise.runs.evaluate import evaluate
+
         with as_files(labels=labels) as files:
             return evaluate([self.path], self._source(graph), labels_file=files["labels"], **options)
 
     def classify(self, labels: Table | None = None) -> Predictions:
         """Label the unlabeled nodes by a linear classifier of the labeled ones."""
+        from nodewise.runs.classify import classify_run
+
         with as_files(labels=labels) as files:
             return classify_run(self.path, files["labels"])
 
@@ -152,6 +164,8 @@ class Run:
         **options: Any,
     ) -> Page:
         """Write an interactive page of the run, which a notebook shows; see `nodewise.runs.page.write_report`."""
+        from nodewise.runs.page import write_report
+
         page = None if output is None else Path(output)
         with as_files(labels=labels, attributes=attributes) as files:
             tables = {f"{name}_file": file for name, file in files.items()}
@@ -163,11 +177,7 @@ class Run:
         return GraphSource(str(given))
 
     def transform(
-        self,
-        graph: Graph,
-        nodes: NodeIds | None = None,
-        only: Literal["new"] | None = None,
-        device: str = "auto",
+        self, graph: Graph, nodes: NodeIds | None = None, only: Literal["new"] | None = None, device: str = "auto"
     ) -> Embeddings:
         """Embed the nodes of a graph with the trained method: all, some, or those the run has no vectors for."""
         graph = as_graph(graph)
@@ -205,6 +215,8 @@ class Run:
         return f"Run({str(self.path)!r}: {self.about.get('method', 'nodewise')}, {size})"
 
     def _repr_html_(self) -> str:
+        from nodewise.runs.page import Page
+
         shown = self.folder.report
         page = Page(shown)._repr_html_() if shown.is_file() else "<p>report() makes a page of it.</p>"
         return f"<p><b>{escape(repr(self))}</b></p>{page}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from nodewise.core.messages import count
 from nodewise.core.registry import FileText
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
-from nodewise.methods.estimator import METHODS, Embedder
 from nodewise.runs.source import GraphSource, load_graph
 from nodewise.vectors.embedding_files import read_parquet_ids
 from nodewise.vectors.embeddings import Embeddings, read_embeddings
 from nodewise.vectors.shards import has_shards, read_shards
+
+if TYPE_CHECKING:
+    from nodewise.methods.estimator import Embedder
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,8 @@ def _seed(path: Path) -> int:
 def _settings(path: Path) -> Any:
     if not path.is_dir() or has_shards(path):
         return None
+    from nodewise.methods.estimator import METHODS
+
     if METHODS.is_own(str(RunFolder(path).read_environment().get("method", ""))):
         return None  # somebody's own method, whose code is not loaded for a look at its vectors
     return RunFolder(path).read_config(method_of(path).settings_class)
@@ -158,6 +162,8 @@ def _settings(path: Path) -> Any:
 
 def method_of(path: Path) -> type[Embedder]:
     """Return the method that made a run."""
+    from nodewise.methods.estimator import METHODS  # brings torch, which a look at vectors does not need
+
     name = RunFolder(path).read_environment().get("method", "nodewise")
     if not isinstance(name, str):
         raise InputError(

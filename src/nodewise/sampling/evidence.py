@@ -15,13 +15,13 @@ Differs from the paper: there F_i+ and F_i- see the embeddings h_j^k (`evidence 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Checked, Range
 from nodewise.core.progress import current
 from nodewise.encoders.directions import MOST_ROWS, leading_directions
 from nodewise.encoders.features import Features
@@ -41,7 +41,7 @@ _ENTRIES_AT_ONCE = 1 << 26
 
 
 @dataclass(frozen=True)
-class EvidenceSettings:
+class EvidenceSettings(Checked):
     """What is gathered for strategies that ask for evidence.
 
     Attributes:
@@ -53,13 +53,10 @@ class EvidenceSettings:
 
     renamed: ClassVar[dict[str, str]] = {"neighbours": "neighbors"}
 
-    hops: int = 1
-    neighbors: int = 4
-    clusterings: int = 20
-    directions: int = 8
-
-    def __post_init__(self) -> None:
-        check_ranges(self, hops=(1, 16), neighbors=(1, 1000), clusterings=(1, 1000), directions=(1, 1000))
+    hops: Annotated[int, Range(1, 16)] = 1
+    neighbors: Annotated[int, Range(1, 1000)] = 4
+    clusterings: Annotated[int, Range(1, 1000)] = 20
+    directions: Annotated[int, Range(1, 1000)] = 8
 
 
 def directions(features: Features, topology: Topology, seeds: Tensor, count: int) -> Points:

@@ -186,12 +186,7 @@ class SpilledRows(Collected):
 
 
 def spill_features(
-    path: Path,
-    nodes: NodeIds,
-    folder: Path,
-    memory: int,
-    progress: Progress,
-    options: TableOptions = NOTHING_SAID,
+    path: Path, nodes: NodeIds, folder: Path, memory: int, progress: Progress, options: TableOptions = NOTHING_SAID
 ) -> FeatureTable:
     """Return the features of a file as `read_features` would, text, Parquet and npy by way of the disk."""
     kind = format_of(path)

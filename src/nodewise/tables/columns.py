@@ -30,7 +30,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
-from scipy.special import ndtri
 
 from nodewise.core.messages import count
 from nodewise.tables import values
@@ -438,6 +437,8 @@ def _is_of(hint: Any, value: Any) -> bool:
 
 def _normal_scores(found: npt.NDArray[np.float64], knots: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the normal distribution's quantile at each value's place among the knots, of equal ones the middle."""
+    from scipy.special import ndtri
+
     levels = np.linspace(0, 1, len(knots))
     upper = np.interp(found, knots, levels)
     lower = -np.interp(-found, -knots[::-1], -levels[::-1])

@@ -211,12 +211,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
 
 def identity(method: str, settings: object, seed: int, graph: Graph) -> dict[str, Any]:
     """Return everything that decides the outcome, under names a user knows, as JSON can hold it."""
-    return {
-        "method": method,
-        "seed": seed,
-        "graph": fingerprint(graph),
-        **_flat(config.to_mapping(settings)),
-    }
+    return {"method": method, "seed": seed, "graph": fingerprint(graph), **_flat(config.to_mapping(settings))}
 
 
 def difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

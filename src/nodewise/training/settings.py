@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Checked, Count, CountOrNone, NotNegative, Range
 from nodewise.core.errors import InputError
 from nodewise.encoders.encoder import EncoderSettings
 from nodewise.encoders.preparation import FeatureSettings
@@ -20,7 +20,7 @@ MOST_RATE = 10.0
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
+class TrainingSettings(Checked, section="training"):
     """How long and how fast to learn.
 
     Attributes:
@@ -38,30 +38,19 @@ class TrainingSettings:
         precision: arithmetic of the encoder's products.
     """
 
-    steps: int = 50
-    batch_size: int = 512
+    steps: CountOrNone = 50
+    batch_size: Annotated[int, Range(2)] = 512
     learning_rate: float = 0.04
-    weight_decay: float = 0.0
-    patience: int = 0
-    monitor_every: int = 5
-    held_out: int = 500
-    log_every: int = 10
-    measure_every: int = 0
+    weight_decay: NotNegative = 0.0
+    patience: CountOrNone = 0
+    monitor_every: Count = 5
+    held_out: Annotated[int, Range(2)] = 500
+    log_every: Count = 10
+    measure_every: CountOrNone = 0
     precision: Literal["float32", "bfloat16"] = "float32"
 
     def __post_init__(self) -> None:
-        check_ranges(
-            self,
-            "training",
-            steps=(0, None),
-            batch_size=(2, None),
-            patience=(0, None),
-            monitor_every=(1, None),
-            held_out=(2, None),
-            log_every=(1, None),
-            measure_every=(0, None),
-            weight_decay=(0, None),
-        )
+        super().__post_init__()
         if not 0 < self.learning_rate <= MOST_RATE:
             rule = f"it must be above 0 and at most {MOST_RATE:g}"
             raise InputError(f"training.learning_rate is {self.learning_rate:g}; {rule}")

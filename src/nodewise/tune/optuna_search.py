@@ -7,44 +7,44 @@ also lines of `trials-*.jsonl` as everywhere, so what follows, the second look a
 from __future__ import annotations
 
 import json
-import math
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from nodewise.core.errors import InputError
-from nodewise.core.parallel import Turns
-from nodewise.core.progress import Progress, SilentProgress
-from nodewise.core.tracking import Board
-from nodewise.graph.graph import Graph
-from nodewise.tune.folder import open_log, write_trial
-from nodewise.tune.search import FIRST_TUNING_SEED, Hopeless, Objective, log_trial, trial_line, without_test_labels
-from nodewise.tune.space import VARIANTS, WIDE, Space
+from nodewise.tune.search import Hopeless, Trial
+from nodewise.tune.space import Space
 
 if TYPE_CHECKING:
     from optuna.study import Study
-    from optuna.trial import Trial
+    from optuna.trial import Trial as Asked
 
 JOURNAL = "optuna.journal"
 _LOOKED_AT_FIRST = 5  # trials that are never ended early: there is nothing to compare them with
 
 
-def studies(folder: Path, variants: Sequence[str], seed: int = 0, worker: int = 0) -> dict[str, Study]:
-    """Open the study of every variant, making those that are not there."""
+def require_optuna() -> None:
+    """Refuse to search where optuna is not installed."""
     try:
         import optuna
-        from optuna.storages import JournalStorage
-        from optuna.storages.journal import JournalFileBackend
     except ImportError:
         raise InputError(
             "--search optuna needs the package optuna, which is not installed: pip install 'nodewise[optuna]'",
             code="missing-package",
         ) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def studies(folder: Path, variants: Sequence[str], seed: int = 0, worker: int = 0) -> dict[str, Study]:
+    """Open the study of every variant, making those that are not there."""
+    require_optuna()
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
     folder.mkdir(parents=True, exist_ok=True)
     storage = JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
     found = {}
@@ -72,46 +72,19 @@ def forget_unfinished(folder: Path, variants: Sequence[str]) -> None:
             study.tell(trial.number, state=TrialState.FAIL)
 
 
-def search(
-    graph: Graph,
-    folder: Path,
-    *,
-    trials: int,
-    space: Space = WIDE,
-    runs: int = 2,
-    objective: Objective = "validation",
-    search_seed: int = 0,
-    variants: Sequence[str] = VARIANTS,
-    device: torch.device,
-    turns: Turns | None = None,
-    until: float = math.inf,
-    progress: Progress | None = None,
-    board: Board | None = None,
-) -> None:
-    """Run as many trials as the studies in `folder` lack, the variants in turn; as `nodewise.tune.search.search`."""
-    if objective != "links":
-        graph = without_test_labels(graph)
-    turns = turns or Turns()
-    opened = studies(folder, variants, search_seed, turns.worker)
-    jobs = [variant for number in range(trials) for variant in variants if number >= _finished(opened[variant])]
-    seeds = [FIRST_TUNING_SEED + run for run in range(runs)]
-    with (
-        open_log(folder, "trials", turns.worker) as file,
-        (progress or SilentProgress()).stage("trials", len(jobs)) as bar,
-    ):
-        for turn in turns:
-            if turn >= len(jobs) or time.time() > until:
-                return
-            variant = jobs[turn]
-            trial = opened[variant].ask()
-            settings = space.chosen(variant, _chooser(trial))
-            line: dict[str, Any] = {"variant": variant, "trial": trial.number}
-            line |= trial_line(graph, settings, seeds, device, objective, _Watcher(trial))
-            write_trial(file, line)
-            _tell(opened[variant], trial, line["outcomes"], space.steps)
-            if board is not None:
-                log_trial(board, f"trials/{variant}-{trial.number:04d}", line)
-            bar.advance()
+def asked(
+    folder: Path, space: Space, trials: int, variants: Sequence[str], seed: int, worker: int
+) -> list[Callable[[], Trial]]:
+    """Return as many trials as the studies in `folder` lack, the variants in turn; each is asked for when it begins."""
+    opened = studies(folder, variants, seed, worker)
+    lacking = [variant for number in range(trials) for variant in variants if number >= _finished(opened[variant])]
+    return [partial(_ask, opened[variant], space) for variant in lacking]
+
+
+def _ask(study: Study, space: Space) -> Trial:
+    trial, variant = study.ask(), study.study_name
+    settings = space.chosen(variant, _chooser(trial))
+    return Trial(variant, trial.number, settings, _Watcher(trial), partial(_tell, study, trial, space.steps))
 
 
 def _finished(study: Study) -> int:
@@ -120,7 +93,7 @@ def _finished(study: Study) -> int:
     return len(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)))
 
 
-def _chooser(trial: Trial) -> Any:
+def _chooser(trial: Asked) -> Any:
     def choose(name: str, values: Sequence[Any]) -> Any:
         # As texts, for values may be lists. One listed twice is one here: Optuna learns what does well.
         texts = tuple(dict.fromkeys(json.dumps(value) for value in values))
@@ -132,7 +105,7 @@ def _chooser(trial: Trial) -> Any:
 class _Watcher:
     """Reports every look to Optuna and ends what it thinks little of."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Asked) -> None:
         self._trial = trial
 
     def __call__(self, step: int, score: float) -> None:
@@ -141,7 +114,7 @@ class _Watcher:
             raise Hopeless
 
 
-def _tell(study: Study, trial: Trial, outcomes: list[dict[str, Any]], steps: int) -> None:
+def _tell(study: Study, trial: Asked, steps: int, outcomes: list[dict[str, Any]]) -> None:
     from optuna.trial import TrialState
 
     if not outcomes:  # it diverged

@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, Required, TypedDict, Unpack
 
 import numpy as np
 import torch
@@ -101,32 +102,6 @@ def run_trial(
     return outcomes
 
 
-def trial_line(
-    graph: Graph,
-    settings: Settings,
-    seeds: list[int],
-    device: torch.device,
-    objective: Objective,
-    watch: Watcher = lambda step, score: None,
-) -> dict[str, Any]:
-    """Run a trial and return its line of the log; one that diverges has no outcomes and does not end the search."""
-    began = time.time()
-    try:
-        outcomes = run_trial(graph, settings, seeds, device, objective, watch)
-    except InputError:
-        raise
-    except NodewiseError:
-        outcomes = []
-    return {
-        "graph": graph.name,
-        "objective": objective,
-        "seeds": seeds,
-        "settings": config.to_mapping(settings),
-        "outcomes": outcomes,
-        "seconds": round(time.time() - began, 2),
-    }
-
-
 def _scores(
     vectors: torch.Tensor, graph: Graph, seeds: list[int], objective: Objective, device: torch.device
 ) -> np.ndarray:
@@ -208,6 +183,31 @@ def plan_budget(
     return Budget(number, top, again, _SEARCH_SHARE * limit, ends, min(seconds, limit))
 
 
+class Trial(NamedTuple):
+    """Settings to try, who watches, and who is told what came of them."""
+
+    variant: str
+    number: int
+    settings: Settings
+    watch: Watcher = lambda step, score: None
+    tell: Callable[[list[dict[str, Any]]], None] = lambda outcomes: None
+
+
+class Stage(TypedDict, total=False):
+    """What both stages of a search take.
+
+    `turns` shares the trials out among processes side by side, each with a file of its own; `until` is the clock time
+    after which no trial begins.
+    """
+
+    objective: Objective
+    device: Required[torch.device]
+    turns: Turns
+    until: float
+    progress: Progress
+    board: Board | None
+
+
 def search(
     graph: Graph,
     folder: Path,
@@ -215,25 +215,25 @@ def search(
     trials: int,
     space: Space = WIDE,
     runs: int = 2,
-    objective: Objective = "validation",
     search_seed: int = 0,
     variants: Sequence[str] = VARIANTS,
-    device: torch.device,
-    turns: Turns | None = None,
-    until: float = math.inf,
-    progress: Progress | None = None,
-    board: Board | None = None,
+    by: str = "random",
+    **stage: Unpack[Stage],
 ) -> None:
     """Run the trials that `folder` lacks, the variants in turn, and append each to `trials-*.jsonl`.
 
-    `turns` shares the trials out among processes side by side, each with a file of its own; `until` is the clock time
-    after which no trial begins.
+    They are drawn at random, or asked of Optuna (`by="optuna"`).
     """
-    jobs = {
-        (variant, number): space.draw(variant, number, search_seed) for number in range(trials) for variant in variants
-    }
-    seeds = [FIRST_TUNING_SEED + run for run in range(runs)]
-    _run_jobs(graph, folder, "trials", jobs, seeds, objective, device, turns or Turns(), until, progress, board)
+    turns = stage.setdefault("turns", Turns())
+    if by == "optuna":
+        from nodewise.tune.optuna_search import asked
+
+        jobs: list[Callable[[], Trial] | None] = [*asked(folder, space, trials, variants, search_seed, turns.worker)]
+    else:
+        wanted = [(variant, number) for number in range(trials) for variant in variants]
+        drawn = {each: space.draw(*each, search_seed) for each in wanted}
+        jobs = _unfinished(folder, "trials", drawn)
+    _run_jobs(graph, folder, "trials", jobs, [FIRST_TUNING_SEED + run for run in range(runs)], **stage)
 
 
 def confirm(
@@ -242,13 +242,8 @@ def confirm(
     *,
     top: int = 5,
     runs: int = 8,
-    objective: Objective = "validation",
     variants: Sequence[str] = VARIANTS,
-    device: torch.device,
-    turns: Turns | None = None,
-    until: float = math.inf,
-    progress: Progress | None = None,
-    board: Board | None = None,
+    **stage: Unpack[Stage],
 ) -> None:
     """Run each variant's best trials again with new tuning seeds, into `confirmed-*.jsonl`.
 
@@ -260,51 +255,77 @@ def confirm(
         lines.sort(key=lambda line: (-max(np.mean(o["scores"]) for o in line["outcomes"]), line["trial"]))
         ranked += [(rank, place, line) for rank, line in enumerate(lines[:top])]
     # The best of every variant come first, so that none is left out where time ends.
-    jobs = {
+    best = {
         (line["variant"], line["trial"]): config.from_mapping(Settings, line["settings"], "the search log")
         for _, _, line in sorted(ranked, key=lambda each: each[:2])
     }
     seeds = [FIRST_TUNING_SEED + 100 + run for run in range(runs)]
-    _run_jobs(graph, folder, "confirmed", jobs, seeds, objective, device, turns or Turns(), until, progress, board)
+    _run_jobs(graph, folder, "confirmed", _unfinished(folder, "confirmed", best), seeds, **stage)
+
+
+def _unfinished(
+    folder: Path, stage: str, settings: dict[tuple[str, int], Settings]
+) -> list[Callable[[], Trial] | None]:
+    """Return the trials with None for those that are finished.
+
+    Every process counts through the same list: what one has finished meanwhile is not another's turn anyway.
+    """
+    finished = {(line["variant"], line["trial"]) for line in read_trials(folder, stage)}
+    return [None if each in finished else partial(Trial, *each, settings[each]) for each in settings]
 
 
 def _run_jobs(
     graph: Graph,
     folder: Path,
-    stage: str,
-    jobs: dict[tuple[str, int], Settings],
+    name: str,
+    jobs: Sequence[Callable[[], Trial] | None],
     seeds: list[int],
-    objective: Objective,
+    *,
+    objective: Objective = "validation",
     device: torch.device,
-    turns: Turns,
-    until: float,
-    progress: Progress | None,
-    board: Board | None,
+    turns: Turns | None = None,
+    until: float = math.inf,
+    progress: Progress | None = None,
+    board: Board | None = None,
 ) -> None:
     if objective != "links":
         graph = without_test_labels(graph)
-    # Every process counts through the same list: what one has finished meanwhile is not another's turn anyway.
-    every = list(jobs)
-    finished = {(line["variant"], line["trial"]) for line in read_trials(folder, stage)}
+    turns = turns or Turns()
     with (
-        open_log(folder, stage, turns.worker) as file,
-        (progress or SilentProgress()).stage(stage, len(set(every) - finished)) as bar,
+        open_log(folder, name, turns.worker) as file,
+        (progress or SilentProgress()).stage(name, sum(job is not None for job in jobs)) as bar,
     ):
         for turn in turns:
-            if turn >= len(every) or time.time() > until:
+            if turn >= len(jobs) or time.time() > until:
                 return
-            variant, number = every[turn]
-            if (variant, number) in finished:
+            if (job := jobs[turn]) is None:
                 continue
-            line = {"variant": variant, "trial": number}
-            line |= trial_line(graph, jobs[variant, number], seeds, device, objective)
+            variant, number, settings, watch, tell = job()
+            began = time.time()
+            try:
+                outcomes = run_trial(graph, settings, seeds, device, objective, watch)
+            except InputError:
+                raise
+            except NodewiseError:  # one that diverges has no outcomes and does not end the search
+                outcomes = []
+            line = {
+                "variant": variant,
+                "trial": number,
+                "graph": graph.name,
+                "objective": objective,
+                "seeds": seeds,
+                "settings": config.to_mapping(settings),
+                "outcomes": outcomes,
+                "seconds": round(time.time() - began, 2),
+            }
             write_trial(file, line)
+            tell(outcomes)
             if board is not None:
-                log_trial(board, f"{stage}/{variant}-{number:04d}", line)
+                _log_trial(board, f"{name}/{variant}-{number:04d}", line)
             bar.advance()
 
 
-def log_trial(board: Board, name: str, line: dict[str, Any]) -> None:
+def _log_trial(board: Board, name: str, line: dict[str, Any]) -> None:
     """Log a trial: at every look, the score of the best way to embed."""
     best: dict[int, float] = {}
     for outcome in line["outcomes"]:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
 from nodewise.core import rng
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Checked, Range
 from nodewise.core.errors import InputError
 from nodewise.views import native
 from nodewise.views.topology import Topology
 
 
 def random_walks(
-    topology: Topology,
-    starts: Tensor,
-    length: int,
-    key: int | Tensor,
-    *,
-    restart: float = 0.0,
-    lazy: float = 0.0,
+    topology: Topology, starts: Tensor, length: int, key: int | Tensor, *, restart: float = 0.0, lazy: float = 0.0
 ) -> Tensor:
     """Walk `length` steps from every start: seq_i = {t_0 = i, t_1, ..., t_k}.
 
@@ -52,13 +47,7 @@ def random_walks(
 
 
 def walks_in_torch(
-    topology: Topology,
-    starts: Tensor,
-    length: int,
-    key: int | Tensor,
-    *,
-    restart: float = 0.0,
-    lazy: float = 0.0,
+    topology: Topology, starts: Tensor, length: int, key: int | Tensor, *, restart: float = 0.0, lazy: float = 0.0
 ) -> Tensor:
     """Take the steps of `random_walks` for all walks at once, on any device."""
     streams = rng.fold(rng.fold(key, starts).unsqueeze(-1), torch.arange(1, length + 1, device=starts.device))
@@ -168,7 +157,7 @@ def _exact_step(topology: Topology, before: Tensor, current: Tensor, draws: Tens
 
 
 @dataclass(frozen=True)
-class ViewSettings:
+class ViewSettings(Checked, section="views"):
     """How a node is augmented.
 
     Attributes:
@@ -177,14 +166,14 @@ class ViewSettings:
         lazy: probability of not moving at a step.
     """
 
-    length: int = 10
+    length: Annotated[int, Range(1, 1000)] = 10
     restart: float = 0.0
     lazy: float = 0.0
 
     def __post_init__(self) -> None:
         if self.length < 1:
             raise InputError(f"views.length is {self.length}; a walk needs at least 1 step (the paper takes 25)")
-        check_ranges(self, "views", length=(1, 1000))
+        super().__post_init__()
         for name in ("restart", "lazy"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"views.{name} is {getattr(self, name):g}; it must be in [0, 1)")

@@ -51,8 +51,7 @@ def unpack(arrays: dict[str, npt.NDArray[Any]]) -> Graph:
     graph = citation_graph(
         "citeseer",
         words=sp.csr_matrix(
-            (np.ones(len(words), np.float32), words, starts),
-            shape=(len(starts) - 1, int(arrays["num_words"])),
+            (np.ones(len(words), np.float32), words, starts), shape=(len(starts) - 1, int(arrays["num_words"]))
         ),
         sources=sources,
         targets=targets,

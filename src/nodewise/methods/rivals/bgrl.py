@@ -34,7 +34,7 @@ from nodewise.methods.products import Attention, Convolution
 
 
 @dataclass(frozen=True)
-class BGRLSettings(TwoViewSettings, DecaySettings):
+class BGRLSettings(TwoViewSettings, DecaySettings, epochs=1000, learning_rate=5e-4, weight_decay=1e-5):
     """Settings of BGRL.
 
     Attributes:
@@ -51,10 +51,7 @@ class BGRLSettings(TwoViewSettings, DecaySettings):
     hidden: CountOrNone = 0
     layer: Literal["convolution", "attention"] = "convolution"
     momentum: Share = 0.99
-    epochs: int = 1000
     warm_up: Share = 0.1
-    learning_rate: float = 5e-4
-    weight_decay: float = 1e-5
 
 
 class BGRLEncoder(nn.Module):
@@ -115,6 +112,7 @@ class BGRL(DescendingEmbedder):
     probe = "graphmae"
     scaling = "shares"
     settings_class = BGRLSettings
+    network_class = BGRLNetwork
     settings: BGRLSettings
     optimizer_class = torch.optim.AdamW
     _wide = {"layer": "attention", "hidden": 4096}
@@ -125,9 +123,6 @@ class BGRL(DescendingEmbedder):
         "citeseer": {**drops(0.4, 0.4, 0.4, 0.1), **_wide, "dimension": 8192, "predictor": 4096, "epochs": 50},
         "amazon-photo": {**drops(0.4, 0.1, 0.1, 0.2), **_photo},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return BGRLNetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         views = Views(inputs)

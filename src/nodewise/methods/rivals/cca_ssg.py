@@ -25,7 +25,7 @@ from nodewise.methods.products import Convolutions
 
 
 @dataclass(frozen=True)
-class CCASettings(DescentSettings):
+class CCASettings(DescentSettings, epochs=50):
     """Settings of CCA-SSG.
 
     Attributes:
@@ -41,7 +41,6 @@ class CCASettings(DescentSettings):
     balance: NotNegative = 1e-3
     drop_edges: Share = 0.3
     drop_features: Share = 0.2
-    epochs: int = 50
 
 
 def cca_loss(first: Tensor, second: Tensor, balance: float) -> Tensor:

@@ -33,7 +33,7 @@ from nodewise.methods.products import Convolution, drop
 
 
 @dataclass(frozen=True)
-class MaskGAESettings(DecaySettings):
+class MaskGAESettings(DecaySettings, epochs=500, learning_rate=0.01, weight_decay=5e-5):
     """Settings of MaskGAE.
 
     Attributes:
@@ -53,9 +53,6 @@ class MaskGAESettings(DecaySettings):
     dropout: Share = 0.8
     decoder_dropout: Share = 0.2
     degrees: NotNegative = 0.0
-    epochs: int = 500
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-5
 
 
 class MaskGAENetwork(nn.Module):
@@ -103,15 +100,13 @@ class MaskGAE(DescendingEmbedder):
     scaling = "peaks"
     clip = 1.0
     settings_class = MaskGAESettings
+    network_class = MaskGAENetwork
     settings: MaskGAESettings
     tuned = {
         "cora": {"decoder": 32, "degrees": 0.003},
         "citeseer": {"decoder": 32, "degrees": 0.001, "learning_rate": 0.02},
         "pubmed": {"decoder": 32, "degrees": 0.001, "dropout": 0.5},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return MaskGAENetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen, thinning, edges = self.settings, Thinning(inputs.topology), inputs.edge_index

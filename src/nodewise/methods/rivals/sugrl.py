@@ -31,7 +31,7 @@ _HIDDEN_DROPOUT = 0.2
 
 
 @dataclass(frozen=True)
-class SugrlSettings(DecaySettings, PatientSettings):
+class SugrlSettings(DecaySettings, PatientSettings, epochs=1000, learning_rate=0.01, weight_decay=1e-4):
     """Encoder, loss and training.
 
     Attributes:
@@ -49,9 +49,6 @@ class SugrlSettings(DecaySettings, PatientSettings):
     weight: NotNegative = 100.0
     margin: NotNegative = 0.9
     bound: NotNegative = 0.9
-    epochs: int = 1000
-    learning_rate: float = 0.01
-    weight_decay: float = 1e-4
 
 
 class SugrlNetwork(nn.Module):

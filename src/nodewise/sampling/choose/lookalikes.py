@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from nodewise.core.config import check_ranges
 from nodewise.sampling.choose.draws import top
 from nodewise.sampling.evidence import EvidenceSettings, resemblance
 from nodewise.sampling.pairs import Candidates, PairSets
-from nodewise.sampling.strategy import StackedStrategy, strategy
+from nodewise.sampling.strategy import NotAll, StackedStrategy, strategy
 
 
 @dataclass(frozen=True)
@@ -21,12 +20,8 @@ class LookalikeSettings(EvidenceSettings):
         evidence: what tells likeness, `consensus` or `directions`.
     """
 
-    share: float = 0.05
+    share: NotAll = 0.05
     evidence: Literal["consensus", "directions"] = "directions"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_ranges(self, share=(0, 0.999))
 
 
 @strategy("lookalikes")

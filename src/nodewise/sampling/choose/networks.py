@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from nodewise.core import rng
-from nodewise.core.config import MOST_DIMENSIONS, Range, check_ranges
+from nodewise.core.config import MOST_DIMENSIONS, NotNegative, Range
 from nodewise.core.errors import InputError
 from nodewise.fast.lanes import beside, join, mark
 from nodewise.sampling.cluster_networks import cluster_log_ratio
@@ -23,9 +23,8 @@ from nodewise.sampling.descriptions import Descriptions, vectors
 from nodewise.sampling.discriminators import log_ratio
 from nodewise.sampling.evidence import EvidenceSettings
 from nodewise.sampling.neighborhood import mixup, mixup_shares, near_pairs
-from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.sampling.pairs import Candidates, PairSets, mean_one
 from nodewise.sampling.strategy import Strategy, strategy
-from nodewise.sampling.weigh.scale import mean_one
 
 
 @dataclass(frozen=True)
@@ -44,26 +43,18 @@ class CollisionSettings(EvidenceSettings):
         learning_rate: size of those steps.
     """
 
-    alpha: float = 1.5
-    mixup: int = 4
+    alpha: NotNegative = 1.5
+    mixup: Annotated[int, Range(0, 1000)] = 4
     evidence: Literal["embedding", "consensus", "directions"] = "consensus"
     soft: bool = False
-    hidden: int = 0
-    steps: int = 5
-    learning_rate: float = 4.0
+    hidden: Annotated[int, Range(0, MOST_DIMENSIONS)] = 0
+    steps: Annotated[int, Range(0, 10_000)] = 5
+    learning_rate: Annotated[float, Range(1e-12, 1e6)] = 4.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not self.alpha > 0:
             raise InputError(f"alpha is {self.alpha:g}; a ratio of probabilities needs a margin above 0, such as 0.9")
-        check_ranges(
-            self,
-            alpha=(0, None),
-            mixup=(0, 1000),
-            hidden=(0, MOST_DIMENSIONS),
-            steps=(0, 10_000),
-            learning_rate=(1e-12, 1e6),
-        )
+        super().__post_init__()
 
 
 @strategy("networks")

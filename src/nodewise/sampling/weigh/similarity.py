@@ -11,13 +11,13 @@ changes the balance among negatives and not the weight of negatives against the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from nodewise.core.config import check_ranges
+from nodewise.core.config import Checked, Range
 from nodewise.sampling.pairs import Candidates
 from nodewise.sampling.strategy import StackedStrategy, strategy
 
@@ -25,7 +25,7 @@ _FLOOR = 1e-6
 
 
 @dataclass(frozen=True)
-class WeightSettings:
+class WeightSettings(Checked):
     """How negatives are weighted (Section 4.4).
 
     Attributes:
@@ -33,11 +33,8 @@ class WeightSettings:
         form: how the weight stays positive.
     """
 
-    temperature: float = 2.0
+    temperature: Annotated[float, Range(1e-9, 1e9)] = 2.0
     form: Literal["clamped", "softplus"] = "softplus"
-
-    def __post_init__(self) -> None:
-        check_ranges(self, temperature=(1e-9, 1e9))
 
 
 @strategy("similarity")

@@ -14,11 +14,10 @@ from typing import Annotated, Literal
 
 from torch import Tensor
 
-from nodewise.core.config import Range, check_ranges
+from nodewise.core.config import Range
 from nodewise.sampling.evidence import EvidenceSettings, resemblance
-from nodewise.sampling.pairs import Candidates
+from nodewise.sampling.pairs import Candidates, mean_one
 from nodewise.sampling.strategy import StackedStrategy, strategy
-from nodewise.sampling.weigh.scale import mean_one
 
 _FLOOR = 1e-3
 
@@ -32,12 +31,8 @@ class SoftSettings(EvidenceSettings):
         evidence: what tells it, `consensus`, `directions` or `embedding`.
     """
 
-    power: Annotated[float, Range(0)] = 2.0
+    power: Annotated[float, Range(0, 1000)] = 2.0
     evidence: Literal["consensus", "directions", "embedding"] = "consensus"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_ranges(self, power=(0, 1000))
 
 
 @strategy("soft")
