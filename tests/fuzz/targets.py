@@ -387,7 +387,7 @@ TARGETS: dict[str, Target] = {
         "metrics.jsonl", _any(strategies.mutated([seeds.METRICS]), strategies.json_files()), _metrics
     ),
     "search.json": Target(
-        "search.json", _any(strategies.mutated([b'{"graph": "g"}']), strategies.json_files()), _search
+        "search.json", _any(strategies.mutated([b'{"graph": "g", "nodes": 4}']), strategies.json_files()), _search
     ),
     "trials.jsonl": Target(
         "trials-0.jsonl", _any(strategies.mutated([seeds.TRIALS]), strategies.json_files()), _trials
