@@ -78,7 +78,13 @@ def plan_edges(
     directed: bool | None = None,
     type_column: str | None = None,
 ) -> EdgePlan:
-    """Decide which columns hold the ends, the weights and the types; see `read_edge_list`."""
+    """Decide which columns hold the ends, the weights and the types.
+
+    By default `source` and `target` are columns with usual names, else the first two. A column called weight holds the
+    weights, unless another one is named. The third column of a file without names, if it holds numbers, may hold
+    weights or anything else: where it is zero there is no edge, and that is all it says. A column called type holds the
+    types of edges.
+    """
     if len(file.names) < 2:
         raise InputError(
             f"{file.path}: one column only ({file.beginning}); an edge list needs two, "
@@ -93,22 +99,9 @@ def plan_edges(
     return EdgePlan(ends, weight, notes, used, bool(directed), kind, type_column is not None)
 
 
-def read_edge_list(
-    file: ColumnFile,
-    source: str | None = None,
-    target: str | None = None,
-    weight_column: str | None = None,
-    unweighted: bool | None = None,
-    directed: bool | None = None,
-    type_column: str | None = None,
-) -> Edges:
-    """Return the edges of a file whose columns `source` and `target` hold the ends.
-
-    By default these are columns with usual names, else the first two. A column called weight holds the weights, unless
-    another one is named. The third column of a file without names, if it holds numbers, may hold weights or anything
-    else: where it is zero there is no edge, and that is all it says. A column called type holds the types of edges.
-    """
-    plan = plan_edges(file, source, target, weight_column, unweighted, directed, type_column)
+def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:
+    """Return the edges of a file whose columns are used as planned, or as `plan_edges` does by default."""
+    plan = plan or plan_edges(file)
     read = file.read(plan.keys, plan.numbers)
     notes = [*read.notes, *plan.notes]
     columns, weights = read.keys, read.numbers
@@ -122,7 +115,7 @@ def read_edge_list(
     ids, sources, targets = encode(columns)
     if _first_stands_alone(sources, targets):
         notes += suspected_names(file, ids)
-    edges = Edges(ids, sources, targets, (*notes, *(() if directed else (DIRECTED,))), types=types)
+    edges = Edges(ids, sources, targets, (*notes, *(() if plan.directed else (DIRECTED,))), types=types)
     if plan.weight is None:
         return edges
     name = excerpt(file.names[plan.weight])

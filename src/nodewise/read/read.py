@@ -13,7 +13,7 @@ from nodewise.graph.edge_types import names_of
 from nodewise.graph.graph import Graph, without_weights
 from nodewise.read.assemble import assemble, refuse_untouched, take_apart
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import read_edge_list
+from nodewise.read.edgelist import plan_edges, read_edge_list
 from nodewise.read.feature_table import FeatureTable, TableOptions, features_from_frame, read_features
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.frames import FrameColumns, is_frame, without_row_numbers
@@ -164,7 +164,8 @@ def read_graph(
     else:
         named = (source, target, weight_column, type_column)
         listed = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=named)
-        edges = read_edge_list(listed, source, target, weight_column, unweighted, directed, type_column)
+        plan = plan_edges(listed, source, target, weight_column, unweighted, directed, type_column)
+        edges = read_edge_list(listed, plan)
     del arrays
 
     if frame is not None:

@@ -9,7 +9,7 @@ and p_i the shares softmax_c(-|z_i - center_c|² / σ) of a k-means of the whole
 
 Settings: the authors' commands; the defaults are those for Amazon Photo.
 
-Differs from the paper: similarities are held some rows at a time; an edge is dropped in both directions or in none.
+Differs from the paper: similarities are held some rows at a time.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class HomoGCLNetwork(EncoderNetwork):
     def __init__(self, num_features: int, settings: HomoGCLSettings) -> None:
         super().__init__()
         size, between = settings.dimension, settings.projection
-        self.encoder = Convolutions(num_features, settings.hidden, 2, size)
+        self.encoder = Convolutions(num_features, settings.hidden, 2, size, symmetric=False)
         parts = [nn.Linear(size, between), nn.ELU(), nn.Linear(between, size)] if between else []
         self.projection = nn.Sequential(*parts)
 
@@ -104,7 +104,7 @@ class HomoGCL(DescendingEmbedder):
     title = "HomoGCL"
     paper = "Li et al., KDD 2023"
     cost = "O(N² d + N F d) an epoch; O(N (F + d)) memory"
-    probe = "cca"
+    probe = "homogcl"
     settings_class = HomoGCLSettings
     network_class = HomoGCLNetwork
     settings: HomoGCLSettings

@@ -6,8 +6,8 @@ With S = Z_1 Z_2^T of two views' vectors of length one,
 
 so pairs without an edge are only pushed below s. Settings: the authors' list; the defaults are those for Amazon Photo.
 
-Differs from the paper: similarities are held some rows at a time; an edge is dropped in both directions or in none.
-The paper is about clusters and prints no accuracy of a linear probe.
+Differs from the paper: similarities are held some rows at a time. The paper is about clusters and prints no accuracy of
+a linear probe.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class NS4GCNetwork(nn.Module):
     def __init__(self, num_features: int, settings: NS4GCSettings) -> None:
         super().__init__()
         sizes = [num_features, *[settings.hidden] * bool(settings.hidden), settings.dimension]
-        self.layers = nn.ModuleList(Convolution(*pair) for pair in pairwise(sizes))
+        self.layers = nn.ModuleList(Convolution(*pair, symmetric=False) for pair in pairwise(sizes))
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
         """Return vectors (N, d)."""

@@ -97,9 +97,9 @@ class SPGCL(DescendingEmbedder):
 
     title = "SP-GCL"
     paper = "Wang et al., TMLR 2023"
-    probe = "graphmae"
+    probe = "sp-gcl"
     optimizer_class = torch.optim.AdamW
-    scaling = "shares"
+    scaling = "peaks"
     settings_class = SPGCLSettings
     network_class = SPGCLNetwork
     settings: SPGCLSettings
