@@ -33,9 +33,8 @@ Where edges have weights, A holds them and the mean weight of a node's edges tak
 shape does not see them. Where they have directions, all of it is said of both faces of a node
 (`nodewise.graph.directions`): of what it points to, and of what points to it.
 
-The quarter was chosen by linear classification on the seven graphs of `nodewise reproduce suite` without their
-features: it stops at 4 steps on BlogCatalog (61% right with 20 labels per class; after 32 steps 35%), at 8 on Amazon
-Photo (85%; 81%), at 64 on Cora (72%; 69%) and on Citeseer (46%; 41%).
+`benchmarks/structural.py` measures the choice on the graphs of the suite without their features: it is 4 steps on
+BlogCatalog (63% right with 20 labels per class; after 32 steps 41%) and 64 on Citeseer (50%; 46%).
 """
 
 from __future__ import annotations
