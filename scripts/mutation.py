@@ -1,9 +1,12 @@
 """Change the code in small ways and see whether a test notices: scripts/mutation.py src/nodewise/losses/*.py.
 
-Every operator, comparison, condition, number and keyword argument in turn is changed, one a time, and the tests of
-the file run on it: first those in the test file of the same name, then those of the whole folder. A mutant that no
-test notices survives, and its line is printed. No file is written: a child process, forked with the libraries
-loaded, is given the changed code when it imports the module.
+Every operator, comparison, condition, number and keyword argument in turn is changed, one a time, and the tests that
+run the changed line are asked: those in the test file of the same name first, the quick before the slow, up to the
+first that fails. A mutant that no test notices survives, and its line is printed. No file is written.
+
+Two processes wait with all libraries loaded. One has collected the tests too: its children exchange the code of a
+function and run tests at once. The other has not imported nodewise yet: its children serve the mutants of what runs
+when a module is imported, such as defaults.
 
 Of our own making: the tools there are work on a copy of the tree, start Python for every mutant, and lag behind pytest.
 """
@@ -12,21 +15,39 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import copy
+import gc
+import importlib
 import importlib.machinery
+import inspect
+import json
 import os
 import random
+import resource
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "nodewise"
 LONGEST = 180
-"""Seconds after which a mutant counts as noticed: it hangs."""
+"""Seconds by the clock after which a mutant counts as noticed: it hangs."""
+MEMORY = 12 << 30
+"""Bytes that a mutant may ask for."""
+_ALSO = {"runs": "cli"}
+"""Folders whose code is tested from the command line as well."""
+_UNSEEN = ("strict", "encoding", "device", "stacklevel")
+"""Keyword arguments that cannot be missed here: guards against what does not happen, and what needs a GPU."""
 
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -38,43 +59,64 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 
 class Mutant(NamedTuple):
-    """One change of one file."""
+    """One change of one file: the variant of the node that comes so many-th among those that can be changed."""
 
     path: Path
     line: int
+    statement: int
     change: str
-    source: str
+    index: int
+    variant: int
+
+    @property
+    def tree(self) -> ast.Module:
+        """The changed file; its lines keep their numbers."""
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        _change(list(_mutable(tree))[self.index][0], self.variant)
+        return ast.fix_missing_locations(tree)
+
+    @property
+    def code(self) -> CodeType:
+        """The changed file as Python runs it."""
+        return _compiled(self.tree, self.path)
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
     """Yield every mutant of a file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for index, node in enumerate(_mutable(tree)):
+    for index, (node, statement) in enumerate(_mutable(tree)):
         for variant in range(_variants(node)):
-            changed = copy.deepcopy(tree)
-            twin = list(_mutable(changed))[index]
-            before = ast.unparse(twin)
+            twin = copy.deepcopy(node)
             _change(twin, variant)
-            yield Mutant(path, twin.lineno, f"{before}  ->  {ast.unparse(twin)}", ast.unparse(changed))
+            change = f"{_first_line(node)}  ->  {_first_line(twin)}"
+            yield Mutant(path, node.lineno, statement, change, index, variant)
 
 
-def _mutable(node: ast.AST) -> Iterator[Any]:
-    """Yield the nodes that can be changed; texts, types, messages of errors and imports are left out."""
+def _first_line(node: ast.AST) -> str:
+    return ast.unparse(node).split("\n")[0]
+
+
+def _mutable(node: ast.AST, statement: int = 1) -> Iterator[tuple[Any, int]]:
+    """Yield the nodes that can be changed, each with the line on which its statement begins.
+
+    Texts, types, messages of errors and imports are left out.
+    """
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if not isinstance(child, ast.AST) or isinstance(
-                child, ast.Raise | ast.Import | ast.ImportFrom | ast.Assert
-            ):
-                continue
-            if isinstance(child, ast.JoinedStr) or (
-                isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
-            ):
-                continue
-            if _variants(child):
-                yield child
-            yield from _mutable(child)
+            match child:
+                case ast.Raise() | ast.Import() | ast.ImportFrom() | ast.Assert() | ast.JoinedStr():
+                    continue
+                case ast.If() if "TYPE_CHECKING" in ast.dump(child.test):
+                    continue
+                case ast.keyword() if child.arg in _UNSEEN:
+                    continue
+                case ast.AST():
+                    begins = child.lineno if isinstance(child, ast.stmt) else statement
+                    if _variants(child):
+                        yield child, begins
+                    yield from _mutable(child, begins)
 
 
 def _variants(node: ast.AST) -> int:
@@ -90,8 +132,14 @@ def _variants(node: ast.AST) -> int:
         case ast.Constant():
             return int(isinstance(node.value, bool | int | float))
         case ast.Call():
-            return sum(keyword.arg is not None for keyword in node.keywords)
+            return len(_named(node))
     return 0
+
+
+def _named(call: ast.Call) -> list[int]:
+    return [
+        place for place, keyword in enumerate(call.keywords) if keyword.arg is not None and keyword.arg not in _UNSEEN
+    ]
 
 
 def _change(node: Any, variant: int) -> None:
@@ -111,56 +159,273 @@ def _change(node: Any, variant: int) -> None:
         case ast.Constant():
             node.value = node.value + 1 if isinstance(node.value, int) else node.value * 2 + 0.5
         case ast.Call():
-            named = [place for place, keyword in enumerate(node.keywords) if keyword.arg is not None]
-            del node.keywords[named[variant]]
+            del node.keywords[_named(node)[variant]]
 
 
-def tests_of(path: Path) -> list[list[str]]:
-    """Return the tests to run on a file, the likeliest to notice first."""
-    folder = ROOT / "tests" / path.resolve().relative_to(ROOT / "src" / "nodewise").parent
-    own = folder / f"test_{path.stem}.py"
-    return [[str(own)] if own.exists() else [], [str(file) for file in sorted(folder.glob("test_*.py")) if file != own]]
+def _compiled(tree: ast.Module, path: Path) -> CodeType:
+    return compile(tree, str(path), "exec", dont_inherit=True)
 
 
-def notices(mutant: Mutant | None, tests: list[str]) -> bool:
-    """Run the tests in a child process; return whether one fails, or none can be run, or it takes too long."""
-    if not tests:
-        return False
+def only_functions_differ(old: CodeType, new: CodeType) -> bool:
+    """Return whether two versions of a file do the same when imported."""
+    if old.co_flags & inspect.CO_OPTIMIZED:  # a function, which only runs when called
+        return True
+    parts = [[part for part in code.co_consts if isinstance(part, CodeType)] for code in (old, new)]
+    bodies = [
+        code.replace(co_consts=tuple(None if isinstance(part, CodeType) else part for part in code.co_consts))
+        for code in (old, new)
+    ]
+    return bodies[0] == bodies[1] and all(only_functions_differ(*pair) for pair in zip(*parts, strict=True))
+
+
+def own_tests(path: Path) -> Path:
+    """Return the test file of the same name, whether or not it exists."""
+    return ROOT / "tests" / path.resolve().relative_to(PACKAGE).parent / f"test_{path.stem}.py"
+
+
+def tests_of(path: Path) -> list[Path]:
+    """Return the files with the tests that may be asked about a file: those of its folder, or of the one above."""
+    folder = own_tests(path).parent
+    while not (found := sorted(folder.glob("test_*.py"))):
+        folder = folder.parent
+    if also := _ALSO.get(folder.name):
+        found += sorted((ROOT / "tests" / also).glob("test_*.py"))
+    return found
+
+
+class Profile(NamedTuple):
+    """What the tests do to the code as it is: how long each takes, and which lines of which file it runs."""
+
+    seconds: dict[str, float]
+    runs: dict[str, dict[int, list[str]]]
+    """The tests that run a line, of each file; the empty name stands for the import."""
+
+    def choose(self, mutant: Mutant, longest: float) -> list[str]:
+        """Return the tests to ask, the likeliest to notice first, as many as take so many seconds."""
+        lines = self.runs.get(str(mutant.path.resolve()), {})
+        found = {test for line in (mutant.line, mutant.statement) for test in lines.get(line, [])}
+        own = str(own_tests(mutant.path).relative_to(ROOT))
+        if "" in found:  # it runs when imported: whatever uses the file may notice
+            found = {test for tests in lines.values() for test in tests}
+            found |= {test for test in self.seconds if test.startswith(own)}
+        order = sorted(
+            found & self.seconds.keys(),
+            key=lambda test: (self.seconds[test] > 1, not test.startswith(own), self.seconds[test], test),
+        )
+        total, chosen = 0.0, []
+        for test in order:
+            total += self.seconds[test]
+            if chosen and total > longest:
+                break
+            chosen.append(test)
+        return chosen
+
+    def at_import(self, mutant: Mutant) -> bool:
+        """Return whether the line runs when its file is imported."""
+        lines = self.runs.get(str(mutant.path.resolve()), {})
+        return "" in [*lines.get(mutant.line, []), *lines.get(mutant.statement, [])]
+
+
+class _Watch:
+    """A plugin for pytest that makes the profile."""
+
+    def __init__(self, paths: list[Path], result: Path) -> None:
+        import coverage
+
+        self.paths, self.result = paths, result
+        self.seconds: dict[str, float] = {}
+        self.failed: list[str] = []
+        self.coverage = coverage.Coverage(data_file=None, include=[str(path) for path in paths], config_file=False)
+        self.coverage.start()
+
+    def pytest_collection_finish(self) -> None:
+        for path in self.paths:
+            _import(path)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.coverage.switch_context(nodeid)
+        self.seconds[nodeid] = -time.process_time()  # the clock would count what else the machine does
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.seconds[nodeid] += time.process_time()
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        self.coverage.stop()
+        data = self.coverage.get_data()
+        runs = {str(path): data.contexts_by_lineno(str(path)) for path in self.paths}
+        self.result.write_text(json.dumps([self.seconds, runs, self.failed]), encoding="utf-8")
+
+
+class _Server:
+    """A plugin for pytest that, instead of running the tests it collected, waits for mutants to run some of them on."""
+
+    def __init__(self, paths: list[Path], requests: Connection) -> None:
+        self.paths, self.requests = paths, requests
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        for path in self.paths:
+            _import(path)
+        items = {item.nodeid: item for item in session.items}
+        functions = [
+            thing for thing in gc.get_objects() if type(thing) is FunctionType
+        ]  # others may warn when looked at
+        gc.freeze()  # children share what they do not touch
+        while request := self.requests.recv():
+            mutant, tests, seconds = request
+            changes = _live_changes(mutant, functions)
+            if not changes:
+                self.requests.send(None)
+                continue
+
+            def run(changes: Any = changes, tests: Any = tests) -> int:
+                for function, code in changes:
+                    function.__code__ = code
+                chosen = [items[test] for test in tests]
+                for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+                    session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                    if session.testsfailed:
+                        return 1
+                return 0
+
+            self.requests.send(in_child(run, seconds) != 0)
+        return True
+
+
+def _live_changes(mutant: Mutant, functions: list[FunctionType]) -> list[tuple[FunctionType, CodeType]]:
+    """Return the functions of the file that are loaded and whose code differs, with their new code."""
+    codes = {(code.co_qualname, code.co_firstlineno): code for code in _all_code(mutant.code)}
+    path = str(mutant.path.resolve())
+    found = []
+    for function in functions:
+        code = function.__code__
+        if code.co_filename == path:
+            new = codes.get((code.co_qualname, code.co_firstlineno))
+            if new is not None and new != code and new.co_freevars == code.co_freevars:
+                found.append((function, new))
+    return found
+
+
+def _all_code(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _all_code(part)
+
+
+def _import(path: Path) -> None:
+    parts = path.resolve().relative_to(ROOT / "src").with_suffix("").parts
+    importlib.import_module(".".join(part for part in parts if part != "__init__"))
+
+
+def in_child(work: Callable[[], int], seconds: float) -> int:
+    """Return what the work returns in a child process; -1 if it fails, or takes much longer than it should."""
     child = os.fork()
     if child == 0:
-        _run_tests(mutant, tests)
-    deadline = time.monotonic() + LONGEST
+        code = 3
+        try:
+            _silence()
+            _limit(5 * seconds + 20)
+            code = work()
+        finally:
+            os._exit(code)
+    deadline = time.monotonic() + max(LONGEST, 20 * seconds)  # the processor's seconds count; this is for what sleeps
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            if os.waitstatus_to_exitcode(status) in (4, 5):
-                raise RuntimeError(f"pytest found no tests in {tests}")
-            return status != 0
-        time.sleep(0.02)
+            return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else -1
+        time.sleep(0.005)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return True
+    return -1
 
 
-def _run_tests(mutant: Mutant | None, tests: list[str]) -> None:
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
+def _silence() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
+def _limit(seconds: float) -> None:
+    now = resource.getrusage(resource.RUSAGE_SELF)
+    most = int(now.ru_utime + now.ru_stime + seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+    with contextlib.suppress(OSError, ValueError):
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, resource.RLIM_INFINITY))
+
+
+def _pytest(arguments: list[str], scratch: Path, *plugins: object) -> int:
+    import pytest
+
+    quiet = ["-q", "-s", "-p", "no:cacheprovider", f"--basetemp={scratch / 'tests'}"]
+    return int(pytest.main([*quiet, *arguments], plugins=list(plugins)))
+
+
+def run_fresh(mutant: Mutant, tests: list[str], scratch: Path) -> int:
+    """Run tests where the mutant is imported in place of its file."""
     original = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(loader: importlib.machinery.SourceFileLoader, name: str) -> Any:
-        if mutant is not None and Path(loader.path).resolve() == mutant.path.resolve():
-            return compile(mutant.source, loader.path, "exec")
+        if Path(loader.path).resolve() == mutant.path.resolve():
+            return mutant.code
         return original(loader, name)
 
     importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
-    code = 3
-    try:
-        import pytest
+    return _pytest(["-x", *tests], scratch)
 
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
-    finally:
-        os._exit(code)
+
+class Judge:
+    """Says whether a mutant is noticed."""
+
+    def __init__(self, paths: list[Path], scratch: Path, longest: float) -> None:
+        self.scratch, self.longest = scratch, longest
+        self.files = sorted({str(file) for path in paths for file in tests_of(path)})
+        self.profile = self._profile(paths)
+        self.originals = {path: _compiled(ast.parse(path.read_text(encoding="utf-8")), path) for path in paths}
+        self.requests, theirs = Pipe()
+        self.server = os.fork()
+        if self.server == 0:
+            self.requests.close()
+            _silence()
+            _pytest(self.files, scratch, _Server(paths, theirs))
+            os._exit(0)
+        theirs.close()
+
+    def _profile(self, paths: list[Path]) -> Profile:
+        result = self.scratch / "profile.json"
+        in_child(lambda: _pytest(self.files, self.scratch, _Watch(paths, result)), 3600)
+        seconds, runs, failed = json.loads(result.read_text(encoding="utf-8"))
+        if failed:
+            raise SystemExit(f"these fail without any mutant: {' '.join(failed)}")
+        return Profile(seconds, {path: {int(line): tests for line, tests in of.items()} for path, of in runs.items()})
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """Return the tests that are asked about a mutant."""
+        return self.profile.choose(mutant, self.longest)
+
+    def notices(self, mutant: Mutant) -> bool:
+        """Return whether a test fails, or takes too long."""
+        tests = self.tests(mutant)
+        if not tests:
+            return False
+        seconds = sum(self.profile.seconds[test] for test in tests)
+        if not self.profile.at_import(mutant) and only_functions_differ(self.originals[mutant.path], mutant.code):
+            self.requests.send((mutant, tests, seconds))
+            if (noticed := self.requests.recv()) is not None:
+                return bool(noticed)
+        code = in_child(lambda: run_fresh(mutant, tests, self.scratch), seconds + 10)
+        if code == 5:
+            raise RuntimeError(f"pytest found no tests in {tests}")
+        return code != 0
+
+    def close(self) -> None:
+        """End the process that waits."""
+        self.requests.send(None)
+        os.waitpid(self.server, 0)
 
 
 def main() -> int:
@@ -169,7 +434,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--minutes", type=float, default=60, help="try no more after so long")
     parser.add_argument("--seed", type=int, default=0, help="order in which mutants are tried")
-    parser.add_argument("--own", action="store_true", help="ask the test file of the same name alone, which is faster")
+    parser.add_argument("--seconds", type=float, default=10, help="ask tests that take so long about each mutant")
     parser.add_argument("--skip", type=int, default=0, help="go on after so many, which an earlier run has tried")
     given = parser.parse_args()
     os.chdir(ROOT)
@@ -184,24 +449,30 @@ def main() -> int:
     import torch_geometric  # noqa: F401
 
     torch.set_num_threads(1)
-    found = [mutant for path in given.files for mutant in mutants(path)]
+    paths = [path.resolve() for path in given.files]
+    found = [mutant for path in paths for mutant in mutants(path)]
     random.Random(given.seed).shuffle(found)
-    stages = {path: tests_of(path) for path in given.files}
-    if given.own:
-        stages = {path: [own] if own else [others] for path, (own, others) in stages.items()}
-    for tests in {tuple(sorted(file for stage in of_file for file in stage)) for of_file in stages.values()}:
-        if notices(None, list(tests)):
-            raise SystemExit(f"these fail without any mutant: {' '.join(tests)}")
+    scratch = Path(tempfile.mkdtemp(prefix="mutation-"))
     tried, survived, began = Counter[str](), Counter[str](), time.monotonic()
-    for mutant in found[given.skip :]:
-        if time.monotonic() - began > 60 * given.minutes:
-            break
-        name = str(mutant.path)
-        tried[name] += 1
-        if not any(notices(mutant, tests) for tests in stages[mutant.path]):
-            survived[name] += 1
-            print(f"survived: {name}, line {mutant.line}: {mutant.change}", flush=True)
-    possible = Counter(str(mutant.path) for mutant in found)
+    try:
+        judge = Judge(paths, scratch, given.seconds)
+        print(f"{len(judge.profile.seconds)} tests looked at in {time.monotonic() - began:.0f} s", flush=True)
+        began = time.monotonic()
+        for mutant in found[given.skip :]:
+            if time.monotonic() - began > 60 * given.minutes:
+                break
+            name = str(mutant.path.relative_to(ROOT))
+            tried[name] += 1
+            if not judge.notices(mutant):
+                survived[name] += 1
+                reached = "" if judge.tests(mutant) else ", which no test runs"
+                print(f"survived: {name}, line {mutant.line}{reached}: {mutant.change}", flush=True)
+            if tried.total() % 100 == 0:
+                print(f"{tried.total()} tried, {survived.total()} survived", flush=True)
+        judge.close()
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    possible = Counter(str(mutant.path.relative_to(ROOT)) for mutant in found)
     print("\n| file | mutants | tried | noticed |\n|---|---:|---:|---:|")
     for name in sorted(possible):
         print(f"| {name} | {possible[name]} | {tried[name]} | {tried[name] - survived[name]} |")

@@ -1,9 +1,8 @@
-"""What is said of rows is what the rows say: gains against a slow twin, corrected p values, ranks."""
+"""What is said of rows is what the rows say: gains against a slow twin, corrected p values."""
 
 from __future__ import annotations
 
 import itertools
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 
 from nodewise.comparison.judge import Comparison, holm
-from nodewise.comparison.ranks import ranks
 from nodewise.evaluation.paired import group_shares
 
 GRAPHS, STRATEGIES = ("a", "b", "c"), ("all", "good", "same", "bad")
@@ -84,29 +82,6 @@ def test_a_diagnosis_takes_nothing_from_the_others() -> None:
     found = comparison({"bad": 9.0}, about={"bad": {"diagnosis": True}}).ranks()
     assert found is not None
     assert "bad" not in found.names
-
-
-def test_ranks_and_their_critical_difference() -> None:
-    scores = np.array([[3, 3, 3, 3.0], [2, 2, 2, 3.0], [1, 1, 1, 1.0]])
-    found = ranks(("x", "y", "z"), scores)
-    assert found is not None
-    assert found.names == ("x", "y", "z")
-    assert found.mean == (1.125, 1.875, 3.0)
-    # Table 5 of Demšar (2006): q = 2.343 for three at 5%.
-    assert found.difference == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 4)), abs=1e-3)
-    assert found.groups() == [(0, 1), (1, 2)]
-    assert ranks(("x", "y"), scores[:2]) is None
-    assert ranks(("x", "y", "z"), np.ones((3, 5))).p == 1.0  # type: ignore[union-attr]
-
-
-def test_the_picture_of_ranks_names_everybody() -> None:
-    names = tuple(f"<s{number}>" for number in range(25))
-    found = ranks(names, np.random.default_rng(1).normal(size=(25, 7)))
-    assert found is not None
-    texts = [
-        element.text or "" for element in ElementTree.fromstring(found.svg()).iter() if element.tag.endswith("text")
-    ]
-    assert all(any(name in text for text in texts) for name in names)
 
 
 def test_what_goes_with_a_gain_is_said() -> None:

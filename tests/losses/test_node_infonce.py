@@ -37,15 +37,19 @@ def slow_twin(
             for j in chosen:
                 weight = 1.0 if pairs.log_weights is None else torch.exp(pairs.log_weights[run, i, j])
                 summed = summed + weight * score[j]
+            further = [] if pairs.synthetic is None else list(pairs.synthetic[run, i])
+            for vector in further:
+                summed = summed + torch.exp(query[run, i] @ vector / temperature)
             if pairs.positive_prior:
-                n, prior = len(chosen), pairs.positive_prior
+                n, prior = len(chosen) + len(further), pairs.positive_prior
                 corrected = (summed - n * prior * score[i]) / (1 - prior)
                 summed = torch.maximum(corrected, torch.tensor(n * math.exp(-1 / temperature), dtype=torch.float64))
-            members = [i]
+            pull = [0.0] * key.shape[1] if pairs.attracted is None else pairs.attracted[run, i].tolist()
             if positives == "set" and pairs.positives is not None:
-                members += [j for j in range(key.shape[1]) if pairs.positives[run, i, j]]
-            terms = [-torch.log(score[p] / (score[p] + summed)) for p in members]
-            total, counted = total + sum(terms) / len(terms), counted + 1
+                pull = [much + bool(pairs.positives[run, i, j]) for j, much in enumerate(pull)]
+            pull[i] += 1
+            terms = [much * -torch.log(score[p] / (score[p] + summed)) for p, much in enumerate(pull)]
+            total, counted = total + sum(terms) / sum(pull), counted + 1
         losses.append(total / max(counted, 1))
     return losses
 
@@ -69,6 +73,29 @@ def test_loss_and_gradient_against_the_slow_twin(positives: str, weighted: bool,
     slow_gradient = torch.autograd.grad(slow.sum(), [query, key])
     for one, other in zip(fast_gradient, slow_gradient, strict=True):
         assert torch.allclose(one, other, atol=1e-9)
+
+
+@pytest.mark.parametrize("positives", ["pair", "set"])
+@pytest.mark.parametrize("prior", [0.0, 0.1])
+def test_synthetic_negatives_and_attracted_candidates_against_the_slow_twin(positives: str, prior: float) -> None:
+    query, key, negatives = draw()
+    generator = torch.Generator().manual_seed(2)
+    others = ~negatives & ~torch.eye(6, dtype=torch.bool)
+    attracted = torch.rand(2, 6, 6, generator=generator, dtype=torch.float64) * others
+    synthetic = torch.randn(2, 6, 3, 5, generator=generator, dtype=torch.float64)
+    pairs = PairSets(negatives, others, None, prior, attracted=attracted, synthetic=synthetic)
+    fast = node_infonce(query, key, pairs, temperature=0.7, positives=positives)  # type: ignore[arg-type]
+    assert torch.allclose(fast, torch.stack(slow_twin(query, key, pairs, 0.7, positives)), atol=1e-10)
+
+
+def test_a_form_of_ones_own_is_given_each_querys_positive_and_its_mean_is_taken() -> None:
+    query, key, negatives = draw()
+    some = PairSets(negatives[:, :4], repel=lambda query, positive, key, pairs, temperature: (
+        (query * positive).sum(-1) / temperature + key.shape[-2]
+    ))  # fmt: skip
+    found = node_infonce(query[:, :4], key, some, temperature=2.0, first=2)
+    expected = [sum(query[run, i] @ key[run, 2 + i] / 2 + 6 for i in range(4)) / 4 for run in range(2)]
+    assert torch.allclose(found, torch.stack(expected))
 
 
 def test_huge_scores_stay_finite() -> None:

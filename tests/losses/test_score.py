@@ -52,9 +52,15 @@ def test_a_vector_without_length_has_no_gradient(score: str) -> None:
     points = torch.randn(1, 5, 4, generator=torch.Generator().manual_seed(1))
     points[0, 2] = 1e-11 if score == "cosine" else points[0, [0, 1, 3, 4]].mean(0)
     points.requires_grad_()
+    assert not scorable(points, score)[0, 2].any()
     (scorable(points, score) * torch.arange(20.0).view(1, 5, 4)).sum().backward()
     assert points.grad is not None
     assert points.grad.abs().max() < 1e3
+
+
+def test_a_short_vector_has_a_direction_all_the_same() -> None:
+    short = torch.tensor([[[3e-6, 4e-6]]], dtype=torch.float64)
+    assert torch.allclose(scorable(short, "cosine"), torch.tensor([[[0.6, 0.8]]], dtype=torch.float64))
 
 
 def test_the_earlier_spelling_of_scores_is_accepted() -> None:

@@ -10,8 +10,11 @@ def test_a_temperature_is_positive(value: float) -> None:
         LossSettings(temperature=value)
 
 
-def test_any_temperature_above_zero_is_allowed() -> None:
+def test_temperatures_from_a_millionth_to_a_million_are_allowed() -> None:
     assert LossSettings(temperature=1e-6).temperature == 1e-6
+    assert LossSettings(temperature=1e6).temperature == 1e6
+    with pytest.raises(InputError, match=r"loss\.temperature"):
+        LossSettings(temperature=1.1e6)
 
 
 def test_the_defaults_are_those_of_the_documentation() -> None:

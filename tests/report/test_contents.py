@@ -14,7 +14,7 @@ from nodewise.graph.graph import Split
 from nodewise.report import contents as module
 from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
-from nodewise.report.subject import Subject, drawn
+from nodewise.report.subject import Subject
 
 
 def columns(found: dict[str, Any]) -> dict[str, Any]:
@@ -159,16 +159,3 @@ def test_the_size_of_vectors_does_not_matter() -> None:
         assert pages[0][part] == pages[1][part], part
     for page in pages:
         assert page["classes"]["accuracy"] > 0.9
-
-
-def test_a_sample_keeps_the_rare_labels_and_their_split() -> None:
-    labels = np.where(np.arange(60) % 5 == 0, np.arange(60) // 20, -1)
-    known = np.flatnonzero(labels >= 0)
-    split = Split(known[::3], known[1::3], known[2::3])
-    sample = drawn(60, labels, 30, seed=0)
-    assert set(known) <= set(sample)
-    part = make_subject(labels=labels, split=split).take(sample)
-    assert part.split is not None
-    for before, after in ((split.train, part.split.train), (split.val, part.split.val), (split.test, part.split.test)):
-        np.testing.assert_array_equal(sample[after], before)
-    assert len(drawn(60, np.zeros(60, np.int64), 30, seed=0)) == 30

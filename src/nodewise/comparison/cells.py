@@ -106,13 +106,9 @@ class Bench:
                         kept.setdefault(name, []).append(_short(value))
                 meter.go_on()
 
-            meter.pause()
-            prepared = meter.seconds
-            meter.go_on()
+            prepared = meter.elapsed()
             train(learner, Callbacks(look=look))
-            meter.pause()
-            trained = meter.seconds - prepared
-            meter.go_on()
+            trained = meter.elapsed() - prepared
             stack = vectors(learner)
         cost = {
             "seconds": _short(meter.seconds / len(seeds)),

@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from nodewise.core.errors import InputError, did_you_mean, require_type
 
@@ -100,19 +101,32 @@ class Board:
                 callback.record(record)
 
 
-class _TensorBoard(Callback):
-    """Scalars for `tensorboard --logdir`."""
+class _Logged(Callback):
+    """A training on a board, by a package that need not be installed."""
+
+    package: ClassVar[str]
+    module: ClassVar[str]
 
     def __init__(self, name: str, board: Board) -> None:
-        logging.getLogger("tensorflow").setLevel(logging.ERROR)
+        self._name, self._board = name, board
+        logging.getLogger("tensorflow").setLevel(logging.ERROR)  # tensorboard asks for it and speaks of its absence
         try:
-            from torch.utils.tensorboard import SummaryWriter
+            self._library: Any = import_module(self.module)
         except ImportError:
-            raise _missing("tensorboard") from None
-        self._writer, self._folder = SummaryWriter, board.folder / name
+            raise InputError(
+                f"--log {self.package} needs the package {self.package}, which is not installed: "
+                f"pip install {self.package}",
+                code="missing-package",
+            ) from None
+
+
+class _TensorBoard(_Logged):
+    """Scalars for `tensorboard --logdir`."""
+
+    package, module = "tensorboard", "torch.utils.tensorboard"
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        self._open = self._writer(str(self._folder))
+        self._open = self._library.SummaryWriter(str(self._board.folder / self._name))
         self._open.add_text("about", f"```\n{json.dumps(about, indent=2, default=str)}\n```")
 
     def record(self, record: Record) -> None:
@@ -124,19 +138,14 @@ class _TensorBoard(Callback):
             self._open.close()
 
 
-class _Wandb(Callback):
+class _Wandb(_Logged):
     """A run of Weights & Biases."""
 
-    def __init__(self, name: str, board: Board) -> None:
-        try:
-            import wandb
-        except ImportError:
-            raise _missing("wandb") from None
-        self._wandb, self._name, self._board = wandb, name, board
+    package = module = "wandb"
 
     def begin(self, about: Mapping[str, Any]) -> None:
         self._board.folder.mkdir(parents=True, exist_ok=True)
-        self._run = self._wandb.init(
+        self._run = self._library.init(
             project="nodewise",
             group=self._board.folder.name,
             name=self._name or self._board.folder.name,
@@ -153,18 +162,13 @@ class _Wandb(Callback):
             self._run.finish()
 
 
-class _MLflow(Callback):
+class _MLflow(_Logged):
     """A run of MLflow, in the experiment named after the output."""
 
-    def __init__(self, name: str, board: Board) -> None:
-        try:
-            from mlflow import MlflowClient
-        except ImportError:
-            raise _missing("mlflow") from None
-        self._client, self._name, self._board = MlflowClient, name, board
+    package = module = "mlflow"
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        self._open, title = self._client(), self._board.folder.name
+        self._open, title = self._library.MlflowClient(), self._board.folder.name
         found = self._open.get_experiment_by_name(title)
         experiment = found.experiment_id if found is not None else self._open.create_experiment(title)
         self._run = self._open.create_run(experiment, run_name=self._name or title).info.run_id
@@ -180,14 +184,7 @@ class _MLflow(Callback):
             self._open.set_terminated(self._run)
 
 
-_KINDS: dict[str, Callable[[str, Board], Callback]] = {"tensorboard": _TensorBoard, "wandb": _Wandb, "mlflow": _MLflow}
-
-
-def _missing(package: str) -> InputError:
-    return InputError(
-        f"--log {package} needs the package {package}, which is not installed: pip install {package}",
-        code="missing-package",
-    )
+_KINDS: dict[str, type[_Logged]] = {each.package: each for each in (_TensorBoard, _Wandb, _MLflow)}
 
 
 def _numbers(record: Record) -> dict[str, float]:

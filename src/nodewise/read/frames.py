@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line, listing
-from nodewise.graph.ids import id_kind, in_one_type, plain_type
+from nodewise.graph.ids import plain_type
 from nodewise.read.columns import Columns
-from nodewise.read.parquet import is_number, item_type, matrix_of
+from nodewise.read.parquet import ArrowColumns, matrix_of
 
 _INDEX = "__index_level_0__"
 
@@ -38,12 +38,11 @@ def without_row_numbers(frame: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class FrameColumns:
+class FrameColumns(ArrowColumns):
     """The columns of a table in memory; see `nodewise.read.columns` for what every column file offers."""
 
     table: Any
     path: Path = Path("the table of features")
-    has_names = True
 
     @classmethod
     def of(cls, frame: Any) -> FrameColumns:
@@ -70,23 +69,14 @@ class FrameColumns:
         return cls(pa.table(dict(zip(names, columns, strict=True))))
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The columns' names."""
-        return tuple(self.table.column_names)
-
-    @property
-    def beginning(self) -> str:
-        """The columns' names."""
-        return f"its columns are {listing(self.names) or 'none'}"
+    def schema(self) -> Any:
+        """The columns' names and types."""
+        return self.table.schema
 
     @property
     def num_rows(self) -> int:
         """How many rows there are."""
         return int(self.table.num_rows)
-
-    def is_numeric(self, column: int) -> bool:
-        """Tell whether a column holds numbers, or lists of numbers."""
-        return is_number(item_type(self.table.schema.types[column]))
 
     def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
         """Return the `keys` columns as they are and the `numbers` columns as one float32 matrix."""
@@ -102,16 +92,6 @@ class FrameColumns:
             part = FrameColumns(self.table.slice(start, rows), self.path)
             empty = np.empty((part.num_rows, 0), np.float32)
             yield part.read(keys, numbers) if numbers else Columns([part.table.column(i) for i in keys], empty, ())
-
-    def settle(self, columns: list[Any]) -> list[Any]:
-        """Return ids of one kind, integers or strings, in one type; other columns as they are."""
-        if len({id_kind(column.type) for column in columns} - {""}) != 1:
-            return columns
-        return in_one_type(columns, str(self.path))
-
-    def place(self, row: int) -> str:
-        """Return where a row stands in the table."""
-        return f"row {row + 1}"
 
 
 @contextmanager

@@ -33,8 +33,40 @@ def _explained(path: Path) -> Iterator[None]:
         ) from error
 
 
+class ArrowColumns:
+    """What tables of Arrow have in common, in a file or in memory: a schema that names and types every column."""
+
+    path: Path
+    schema: Any
+    has_names = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(self.schema.names)
+
+    @property
+    def beginning(self) -> str:
+        """The columns' names."""
+        return f"its columns are {listing(self.names) or 'none'}"
+
+    def is_numeric(self, column: int) -> bool:
+        """Tell whether a column holds numbers, or lists of numbers."""
+        return is_number(item_type(self.schema.types[column]))
+
+    def settle(self, columns: list[Any]) -> list[Any]:
+        """Return ids of one kind, integers or strings, in one type; other columns as they are."""
+        if len({id_kind(column.type) for column in columns} - {""}) != 1:
+            return columns
+        return in_one_type(columns, str(self.path))
+
+    def place(self, row: int) -> str:
+        """Return where a row stands."""
+        return f"row {row + 1}"
+
+
 @dataclass(frozen=True)
-class ParquetColumns:
+class ParquetColumns(ArrowColumns):
     """The columns of a Parquet file; see `nodewise.read.columns` for what every column file offers."""
 
     path: Path
@@ -48,25 +80,6 @@ class ParquetColumns:
             schema = file.schema_arrow
             schema.names  # noqa: B018  # decoded here, where a name that is no text can still be explained
             return cls(path, schema, file.metadata.num_rows)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns' names."""
-        return tuple(self.schema.names)
-
-    @property
-    def beginning(self) -> str:
-        """The columns' names."""
-        return f"its columns are {listing(self.names) or 'none'}"
-
-    @property
-    def has_names(self) -> bool:
-        """Parquet always names its columns."""
-        return True
-
-    def is_numeric(self, column: int) -> bool:
-        """Tell whether a column holds numbers, or lists of numbers of one length."""
-        return is_number(item_type(self.schema.types[column]))
 
     def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
         """Return the `keys` columns as they are and the `numbers` columns as one float32 matrix.
@@ -110,16 +123,6 @@ class ParquetColumns:
                     columns, matrix_of(table, [self.names[i] for i in numbers], row, str(self.path), self.place), ()
                 )
                 row += table.num_rows
-
-    def settle(self, columns: list[Any]) -> list[Any]:
-        """Return ids of one kind, integers or strings, in one type; other columns as they are."""
-        if len({id_kind(column.type) for column in columns} - {""}) != 1:
-            return columns
-        return in_one_type(columns, str(self.path))
-
-    def place(self, row: int) -> str:
-        """Return where a row stands in the file."""
-        return f"row {row + 1}"
 
     def _wanted(self, keys: Sequence[int], numbers: Sequence[int]) -> list[str]:
         """Return the names of columns to read, once it is sure that they can be read."""

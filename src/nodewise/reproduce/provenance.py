@@ -92,6 +92,12 @@ class Meter:
         self._wait()
         self._began = time.perf_counter()
 
+    def elapsed(self) -> float:
+        """Return the seconds so far, once the device is done."""
+        self.pause()
+        self.go_on()
+        return self.seconds
+
     def _wait(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)

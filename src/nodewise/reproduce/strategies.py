@@ -194,13 +194,9 @@ def measure_strategy(task: Task, graph: Graph, seeds: Sequence[int], device: tor
                     _record(sights, candidates, pairs, labels, learner)
                 meter.go_on()
 
-        meter.pause()
-        prepared = meter.seconds
-        meter.go_on()
+        prepared = meter.elapsed()
         train(learner, Callbacks(look=look))
-        meter.pause()
-        trained = meter.seconds - prepared
-        meter.go_on()
+        trained = meter.elapsed() - prepared
         stack = embed_nodes(learner.encoder, learner.features, learner.topology, settings, learner.seeds)
     rows = probed(Vectors(stack, meter.seconds / len(seeds), meter.peak_mb), graph, seeds, device)
     step_ms = 1000 * trained / len(seeds) / max(1, settings.training.steps)

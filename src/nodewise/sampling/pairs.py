@@ -164,3 +164,13 @@ class PairSets:
         """Return the statistics every strategy has: negatives kept per query and the share of empty sets."""
         kept = self.negatives.sum(-1)
         return {"negatives": kept.to(torch.float32).mean(-1), "empty": (kept == 0).to(torch.float32).mean(-1)}
+
+
+def mean_one(log_weights: Tensor, negatives: Tensor) -> Tensor:
+    """Scale weights, given by their logarithms (..., B, M), to mean 1 over each query's negatives; 0 elsewhere.
+
+    So they change the balance among negatives, not the weight of negatives against the positive.
+    """
+    counts = negatives.sum(-1, keepdim=True).clamp(min=1).to(log_weights.dtype)
+    log_mean = log_weights.masked_fill(~negatives, -torch.inf).logsumexp(-1, keepdim=True) - counts.log()
+    return (log_weights - log_mean).masked_fill(~negatives, 0)

@@ -102,32 +102,6 @@ def run_trial(
     return outcomes
 
 
-def trial_line(
-    graph: Graph,
-    settings: Settings,
-    seeds: list[int],
-    device: torch.device,
-    objective: Objective,
-    watch: Watcher = lambda step, score: None,
-) -> dict[str, Any]:
-    """Run a trial and return its line of the log; one that diverges has no outcomes and does not end the search."""
-    began = time.time()
-    try:
-        outcomes = run_trial(graph, settings, seeds, device, objective, watch)
-    except InputError:
-        raise
-    except NodewiseError:
-        outcomes = []
-    return {
-        "graph": graph.name,
-        "objective": objective,
-        "seeds": seeds,
-        "settings": config.to_mapping(settings),
-        "outcomes": outcomes,
-        "seconds": round(time.time() - began, 2),
-    }
-
-
 def _scores(
     vectors: torch.Tensor, graph: Graph, seeds: list[int], objective: Objective, device: torch.device
 ) -> np.ndarray:
@@ -327,10 +301,25 @@ def _run_jobs(
             if (job := jobs[turn]) is None:
                 continue
             variant, number, settings, watch, tell = job()
-            line: dict[str, Any] = {"variant": variant, "trial": number}
-            line |= trial_line(graph, settings, seeds, device, objective, watch)
+            began = time.time()
+            try:
+                outcomes = run_trial(graph, settings, seeds, device, objective, watch)
+            except InputError:
+                raise
+            except NodewiseError:  # one that diverges has no outcomes and does not end the search
+                outcomes = []
+            line = {
+                "variant": variant,
+                "trial": number,
+                "graph": graph.name,
+                "objective": objective,
+                "seeds": seeds,
+                "settings": config.to_mapping(settings),
+                "outcomes": outcomes,
+                "seconds": round(time.time() - began, 2),
+            }
             write_trial(file, line)
-            tell(line["outcomes"])
+            tell(outcomes)
             if board is not None:
                 _log_trial(board, f"{name}/{variant}-{number:04d}", line)
             bar.advance()

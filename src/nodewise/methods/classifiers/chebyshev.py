@@ -60,7 +60,6 @@ class Chebyshev(NetworkClassifier):
 
     title = "Chebyshev filters"
     paper = "Defferrard, Bresson & Vandergheynst, NeurIPS 2016"
-    uses = "X A Y"
     cost = "O(K (N F d + E d)) time, O(N (F + K d) + E) memory an epoch, order K"
     settings_class = ChebyshevSettings
     tuned = {"cora": {"order": 2}}

@@ -43,7 +43,6 @@ class GAT(NetworkClassifier):
 
     title = "GAT"
     paper = "Velickovic et al., ICLR 2018"
-    uses = "X A Y"
     cost = "O(N F d + E d) time, O(N F + E d) memory an epoch"
     settings_class = GATSettings
     tuned = {"pubmed": {"output_heads": 8, "learning_rate": 0.01, "weight_decay": 1e-3}}

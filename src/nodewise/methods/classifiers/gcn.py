@@ -28,7 +28,6 @@ class GCN(NetworkClassifier):
 
     title = "GCN"
     paper = "Kipf & Welling, ICLR 2017"
-    uses = "X A Y"
     cost = "O(N F d + E d) time, O(N (F + d) + E) memory an epoch"
     settings_class: ClassVar[type[LayeredSettings]] = GCNSettings
 

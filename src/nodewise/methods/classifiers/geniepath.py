@@ -97,7 +97,6 @@ class GeniePath(NetworkClassifier):
 
     title = "GeniePath"
     paper = "Liu et al., AAAI 2019"
-    uses = "X A Y"
     cost = "O(N F d + N d² + E d) time, O(N F + E d) memory an epoch"
     settings_class = GeniePathSettings
 

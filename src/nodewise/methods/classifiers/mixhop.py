@@ -100,7 +100,6 @@ class MixHop(NetworkClassifier):
 
     title = "MixHop"
     paper = "Abu-El-Haija et al., ICML 2019"
-    uses = "X A Y"
     cost = "O(N F d + E d) time, O(N (F + d) + E) memory an epoch"
     settings_class = MixHopSettings
     optimizer_class = torch.optim.SGD

@@ -158,6 +158,7 @@ class NetworkClassifier(Classifier):
     """
 
     inductive = True
+    uses = "X A Y"
     settings_class: ClassVar[type[TrainingSettings]]
     optimizer_class: ClassVar[Any] = torch.optim.Adam
     network_: nn.Module

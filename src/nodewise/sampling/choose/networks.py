@@ -23,9 +23,8 @@ from nodewise.sampling.descriptions import Descriptions, vectors
 from nodewise.sampling.discriminators import log_ratio
 from nodewise.sampling.evidence import EvidenceSettings
 from nodewise.sampling.neighborhood import mixup, mixup_shares, near_pairs
-from nodewise.sampling.pairs import Candidates, PairSets
+from nodewise.sampling.pairs import Candidates, PairSets, mean_one
 from nodewise.sampling.strategy import Strategy, strategy
-from nodewise.sampling.weigh.scale import mean_one
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from nodewise.core.config import NotNegative
-from nodewise.sampling.pairs import Candidates
+from nodewise.sampling.pairs import Candidates, mean_one
 from nodewise.sampling.strategy import NotAll, StackedStrategy, strategy
-from nodewise.sampling.weigh.scale import mean_one
 
 
 @strategy("hard")

@@ -20,10 +20,9 @@ import torch
 from torch import Tensor
 
 from nodewise.core.config import Range
-from nodewise.sampling.pairs import Candidates
+from nodewise.sampling.pairs import Candidates, mean_one
 from nodewise.sampling.strategy import StackedStrategy, strategy
 from nodewise.sampling.weigh.mixing import drawn_places, keys_at, mixture
-from nodewise.sampling.weigh.scale import mean_one
 
 _EDGE, _SAMPLE = 1e-4, 128
 

@@ -16,9 +16,8 @@ from torch import Tensor
 
 from nodewise.core.config import Range
 from nodewise.sampling.evidence import EvidenceSettings, resemblance
-from nodewise.sampling.pairs import Candidates
+from nodewise.sampling.pairs import Candidates, mean_one
 from nodewise.sampling.strategy import StackedStrategy, strategy
-from nodewise.sampling.weigh.scale import mean_one
 
 _FLOOR = 1e-3
 

@@ -20,9 +20,8 @@ import torch
 from torch import Tensor
 
 from nodewise.core.config import Range
-from nodewise.sampling.pairs import Candidates
+from nodewise.sampling.pairs import Candidates, mean_one
 from nodewise.sampling.strategy import StackedStrategy, strategy
-from nodewise.sampling.weigh.scale import mean_one
 
 
 @strategy("uncertainty")
