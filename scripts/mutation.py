@@ -44,8 +44,8 @@ LONGEST = 180
 """Seconds by the clock after which a mutant counts as noticed: it hangs."""
 MEMORY = 12 << 30
 """Bytes that a mutant may ask for."""
-_ALSO = {"runs": "cli"}
-"""Folders whose code is tested from the command line as well."""
+_COMMANDS = {"page": "report", "run": "embed", "source": "inspect", "clusters": "groups"}
+"""What the tests of the command line call a file of `runs/` where they do not call it by its name."""
 _UNSEEN = ("strict", "encoding", "device", "stacklevel")
 """Keyword arguments that cannot be missed here: guards against what does not happen, and what needs a GPU."""
 
@@ -188,9 +188,8 @@ def tests_of(path: Path) -> list[Path]:
     folder = own_tests(path).parent
     while not (found := sorted(folder.glob("test_*.py"))):
         folder = folder.parent
-    if also := _ALSO.get(folder.name):
-        found += sorted((ROOT / "tests" / also).glob("test_*.py"))
-    return found
+    command = ROOT / "tests" / "cli" / f"test_{_COMMANDS.get(path.stem, path.stem)}.py"
+    return [*found, command] if folder.name == "runs" and command.exists() else found
 
 
 class Profile(NamedTuple):

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from nodewise.core.errors import InputError
 from nodewise.datasets.planted import block_model
 from nodewise.evaluation import budgets
-from nodewise.evaluation.budgets import Budget, budget_accuracy, budget_splits
+from nodewise.evaluation.budgets import Budget, budget_accuracy, budget_scores, budget_splits
 from nodewise.graph.graph import Split
 
 CLASSES = 4
@@ -126,3 +126,17 @@ def test_of_a_rare_class_a_third_trains_and_a_third_validates() -> None:
 def test_too_few_labels_are_refused(budget: Budget, nodes: int) -> None:
     with pytest.raises(InputError, match=f"{nodes} labeled nodes are too few for the budget '{budget}'"):
         budget_splits(np.zeros(nodes, np.int64), budget)
+
+
+def test_nodes_are_counted_where_they_are_tested() -> None:
+    splits = budget_splits(LABELS, "few", 4)
+    found = budget_scores(NARROW, LABELS, splits)
+    tested = [sum(node in set(split.test.tolist()) for split in splits) for node in range(600)]
+    assert found.tested.tolist() == tested
+    assert (found.right >= 0).all()
+    assert (found.right <= found.tested).all()
+    assert found.right.sum() == pytest.approx(sum(len(s.test) * a for s, a in zip(splits, found.accuracy, strict=True)))
+
+
+def test_strengths_are_half_a_power_of_ten_apart() -> None:
+    assert np.allclose(np.log10(budgets.STRENGTHS), np.arange(-5.5, -1, 0.5))

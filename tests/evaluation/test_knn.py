@@ -59,6 +59,14 @@ def test_impossible_k(k: int) -> None:
         knn_accuracy(*data(), SPLIT, k=k)
 
 
+def test_all_other_labeled_nodes_can_judge_but_not_the_node_itself() -> None:
+    vectors, labels = data()
+    assert 0 <= knn_accuracy(vectors, labels, k=109) <= 1
+    with pytest.raises(InputError, match=r"k=110 neighbors .* 109 labeled nodes"):
+        knn_accuracy(vectors, labels, k=110)
+    assert 0 <= knn_accuracy(vectors, labels, SPLIT, k=50) <= 1
+
+
 @pytest.mark.gpu
 def test_gpu_agrees_with_cpu() -> None:
     vectors, labels = data()

@@ -129,3 +129,16 @@ def test_sparse_rows_are_scored_like_dense_ones(score: str) -> None:
     dense, sparse = (link_prediction(each, graph, score=score) for each in (vectors, sp.csr_matrix(vectors)))
     assert sparse.auc == pytest.approx(dense.auc, abs=1e-9)
     assert sparse.average_precision == pytest.approx(dense.average_precision, abs=1e-9)
+
+
+def test_of_many_edges_some_are_drawn_none_of_them_twice() -> None:
+    # Twenty edges, half of which are of opposite vectors; of nineteen of them at most one of either kind is missing.
+    edges = np.stack([np.arange(20) * 2, np.arange(20) * 2 + 1], axis=1)
+    vectors = np.zeros((40, 20))
+    vectors[edges[:, 0], np.arange(20)] = 1
+    vectors[edges[:, 1], np.arange(20)] = np.where(np.arange(20) < 10, 1, -1)
+    graph = graph_of(edges, 40)
+    for seed in range(10):
+        found = link_prediction(vectors, graph, max_edges=19, seed=seed)
+        assert found.n == 19
+        assert round(found.auc * 19, 6) in (9, 10)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from nodewise.evaluation.logistic import classify_unlabeled, logistic_predictions
+from nodewise.evaluation.logistic import classify_unlabeled, cross_validated_predictions, logistic_predictions
 from nodewise.graph.graph import Split
 
 
@@ -60,3 +60,46 @@ def test_a_flag_that_a_product_leaves_raised_is_no_warning(monkeypatch: pytest.M
     logistic_predictions(rows, labels, split, 100)
     labels[20:] = -1
     classify_unlabeled(rows, labels)
+
+
+def test_the_strength_is_chosen_by_cross_validation_on_the_training_rows() -> None:
+    """Against a loop: folds of each class in turn, one classifier of each class against the others."""
+    generator = np.random.default_rng(1)
+    labels = np.arange(90) % 3
+    rows = np.eye(3)[labels] + 0.9 * generator.normal(size=(90, 3))
+    split = Split(np.arange(30), np.arange(30, 50), np.arange(50, 90))
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    train = unit[:30]
+
+    def answers(strength: float, among: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        chances = [
+            LogisticRegression(C=strength, solver="liblinear", max_iter=300, random_state=0)
+            .fit(train[among], labels[:30][among] == each)
+            .decision_function(asked)
+            for each in range(3)
+        ]
+        return np.argmax(chances, axis=0)
+
+    strengths, scores = [2.0**power for power in range(-10, 10)], []
+    for strength in strengths:
+        hits = []
+        for fold in range(5):  # two of each class, from the first on: the rows go round the classes
+            left_out = np.zeros(30, dtype=bool)
+            left_out[6 * fold : 6 * fold + 6] = True
+            hits.append((answers(strength, ~left_out, train[left_out]) == labels[:30][left_out]).mean())
+        scores.append(np.mean(hits))
+    best = strengths[int(np.argmax(scores))]
+    assert strengths[0] < best < strengths[-1]
+    everybody = np.ones(30, dtype=bool)
+    val, test, iterations = cross_validated_predictions(7 * rows, labels, split, 300)
+    assert np.array_equal(val, answers(best, everybody, unit[30:50]))
+    assert np.array_equal(test, answers(best, everybody, unit[50:]))
+    assert 1 <= iterations < 300
+
+
+def test_a_class_with_one_row_does_not_stop_the_choice() -> None:
+    rows = np.random.default_rng(0).normal(size=(12, 2))
+    labels = np.array([0, 0, 0, 0, 2, 2, 2, 2, 3, 0, 2, 3])
+    split = Split(np.arange(9), np.arange(9, 10), np.arange(10, 12))
+    val, test, _ = cross_validated_predictions(rows, labels, split, 50)
+    assert (len(val), len(test)) == (1, 2)

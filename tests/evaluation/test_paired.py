@@ -138,3 +138,12 @@ def test_the_p_value_says_which_interval_touches_zero() -> None:
         assert min(abs(touching.low), abs(touching.high)) == pytest.approx(0, abs=1e-9)
     assert crossed_p(np.zeros((3, 4))) == 1
     assert crossed_p(np.ones((3, 4))) == 0
+
+
+def test_two_seeds_and_two_groups_are_enough_for_an_interval() -> None:
+    found = crossed_difference(np.array([[0.1, 0.2], [0.15, 0.3]]))
+    assert found.n == 2
+    assert found.low < found.mean < found.high
+    for few in (np.ones((1, 2)), np.ones((2, 1))):
+        with pytest.raises(InputError, match="needs two of each"):
+            crossed_difference(few)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.manifold import TSNE
 
 from nodewise.core.errors import InputError
 from nodewise.evaluation.clustering import project
@@ -42,3 +43,25 @@ def test_too_little_to_draw() -> None:
         project(np.ones((8, 1)))
     with pytest.raises(InputError, match="NaN"):
         project(np.full((8, 2), np.nan))
+
+
+@pytest.mark.parametrize(("nodes", "dims", "kept"), [(70, 60, 50), (70, 20, 20), (30, 60, 30)])
+def test_tsne_is_given_the_leading_fifty_directions_and_neighborhoods_that_fit(
+    nodes: int, dims: int, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+
+    def fit_transform(self: TSNE, rows: np.ndarray) -> np.ndarray:
+        given.append((rows.shape, self.perplexity, self.random_state))
+        return rows[:, :2]
+
+    monkeypatch.setattr(TSNE, "fit_transform", fit_transform)
+    project(groups(nodes, dims)[0], seed=4)
+    project(groups(nodes, dims)[0], seed=4, perplexity=5.0)
+    assert given == [((nodes, kept), min(30, (nodes - 1) / 3), 4), ((nodes, kept), 5, 4)]
+
+
+def test_four_nodes_in_two_dimensions_are_enough() -> None:
+    assert project(groups(4, 2)[0]).shape == (4, 2)
+    with pytest.raises(InputError, match="vectors that differ"):
+        project(np.ones((8, 2)))

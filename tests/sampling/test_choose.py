@@ -103,6 +103,18 @@ def test_relative_ranks_are_among_those_that_count() -> None:
     among = torch.tensor([[True, True, True, False]])
     assert torch.allclose(relative_ranks(scores, among)[0, :3], torch.tensor([2.5, 0.5, 1.5]) / 3)
     assert relative_ranks(scores, among)[0, 3] > 1
+    single = torch.tensor([[False, True, False, False]])
+    assert relative_ranks(scores, single)[0, 1] == 0.5
+    assert (relative_ranks(scores, single)[0, [0, 2, 3]] > 1).all()
+    assert relative_ranks(scores, torch.zeros_like(among)).isfinite().all()
+
+
+def test_a_share_that_ends_in_the_middle_of_a_candidate_keeps_it() -> None:
+    batch = doubles()
+    few = torch.zeros_like(batch.own)
+    few[..., 3:6] = True
+    for rows in chosen(Curriculum(first=0.5), batch.leaving(few & ~batch.own)):
+        assert [len(kept) for kept in rows[:3]] == [2, 2, 2]  # of three, the second reaches from 1/3 to 2/3
 
 
 def test_pagerank_is_that_of_the_walk_and_the_band_is_of_its_order() -> None:
@@ -126,14 +138,16 @@ def test_pagerank_is_that_of_the_walk_and_the_band_is_of_its_order() -> None:
             assert rows[run][i] == {j for r, j in enumerate(order) if 0.2 <= (r + 0.5) / 11 <= 0.7}
 
 
-def test_mcns_walks_as_its_chain_says() -> None:
+@pytest.mark.parametrize("nearest", [3, 50])
+def test_mcns_walks_as_its_chain_says(nearest: int) -> None:
     batch = doubles()
-    settings = MCNS(alpha=0.6, steps=5, burn_in=3, nearest=3)
+    settings = MCNS(alpha=0.6, steps=5, burn_in=3, nearest=nearest)
+    around = min(nearest, 11)
     rows = chosen(settings, batch)
     for run in range(2):
         key = batch.key[run]
         likeness = (key @ key.T - 9 * torch.eye(12)).tolist()
-        near = [sorted(range(12), key=row.__getitem__)[-3:][::-1] for row in likeness]
+        near = [sorted(range(12), key=row.__getitem__)[-around:][::-1] for row in likeness]
         for i in range(12):
             stream = rng.fold(rng.fold(batch.draw[run], 11), batch.query_nodes[run, i])
 
@@ -147,12 +161,12 @@ def test_mcns_walks_as_its_chain_says() -> None:
                 return 0.0 if j == i else math.exp(0.6 * float(batch.query[run, i] @ batch.key[run, j]) / 0.5)
 
             def step_density(start: int, end: int, near: list[list[int]] = near) -> float:
-                return 0.5 / 12 + 0.5 * (end in near[start]) / 3
+                return 0.5 / 12 + 0.5 * (end in near[start]) / around
 
             place, visited = below(12, rng.fold(stream, 0)), set()
             for step in range(1, 9):
                 name = rng.fold(stream, step)
-                anywhere, beside = below(12, rng.fold(name, 0)), near[place][below(3, rng.fold(name, 1))]
+                anywhere, beside = below(12, rng.fold(name, 0)), near[place][below(around, rng.fold(name, 1))]
                 proposed = anywhere if uniform(rng.fold(name, 2)) < 0.5 else beside
                 here, there = density(place), density(proposed)
                 threshold = uniform(rng.fold(name, 3))

@@ -122,3 +122,14 @@ def test_collapse_shows_in_the_rank() -> None:
     line = torch.randn(1, 50, 1, generator=generator) @ torch.randn(1, 1, 8, generator=generator)
     assert vectors_rank(line).item() == pytest.approx(1, abs=1e-6)
     assert vectors_rank(torch.randn(1, 500, 8, generator=generator)).item() > 7.5
+
+
+def test_of_a_node_drawn_twice_the_mean_of_its_keys_is_the_aim() -> None:
+    batch = candidates(torch.tensor([[4, 9, 4, 7], [1, 2, 3, 3]]))
+    found = measure(batch, PairSets(batch.negatives))["alignment"]
+    for run, nodes in enumerate(batch.key_nodes.tolist()):
+        keys, terms = batch.key[run], []
+        for query, node in zip(batch.query[run], nodes, strict=True):
+            own = torch.stack([key for key, other in zip(keys, nodes, strict=True) if other == node])
+            terms.append(float((query - own.mean(0)).square().sum()))
+        assert float(found[run]) == pytest.approx(np.mean(terms), abs=1e-5)

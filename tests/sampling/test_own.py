@@ -275,3 +275,8 @@ def test_a_stackable_one_keeps_its_numbers_by_run(folder: Path) -> None:
     pairs = sampler(candidates())
     assert pairs.statistics["mine"].tolist() == [0, 1]
     assert sampler.diagnose(candidates(), pairs)["slow"].tolist() == [1, 1]
+
+
+def test_a_run_without_negatives_is_refused_though_others_of_the_stack_have_some(folder: Path) -> None:
+    said = refusal(folder, returning(f"candidates.negatives & {FIRST}"))
+    assert "no negative for any query" in said

@@ -12,7 +12,7 @@ from tests.sampling.test_choose import doubles
 from nodewise.losses.node_infonce import node_infonce
 from nodewise.sampling.attract.nearest import TopK
 from nodewise.sampling.repel.bounded import Bounded
-from nodewise.sampling.repel.decorrelation import Decorrelation
+from nodewise.sampling.repel.decorrelation import Decorrelation, standardized
 from nodewise.sampling.sampler import Sampler
 from nodewise.sampling.strategy import Strategy
 from nodewise.sampling.weigh.similarity import SimilarityWeights
@@ -21,6 +21,8 @@ from nodewise.sampling.weigh.similarity import SimilarityWeights
 @pytest.mark.parametrize("pulls", [False, True])
 def test_bounded_repulsion(pulls: bool) -> None:
     batch = doubles()
+    # Queries have different numbers of negatives, so that it matters over what is summed.
+    batch = batch.leaving(~batch.own & (torch.arange(12) % torch.tensor([1, 2, 3]).repeat(4).unsqueeze(-1) == 0))
     strategy: Strategy = Bounded(margin=0.2, slope=0.3, strength=2.0) + SimilarityWeights()
     pairs = Sampler(strategy + TopK(k=2) if pulls else strategy)(batch)
     loss = node_infonce(batch.query, batch.key, pairs, temperature=0.5)
@@ -61,3 +63,11 @@ def test_forms_learn_and_do_not_mind_empty_sets(strategy: Strategy) -> None:
     (slope,) = torch.autograd.grad(node_infonce(query, batch.key, pairs, temperature=0.5).sum(), query)
     assert slope.isfinite().all()
     assert slope.abs().sum() > 0
+
+
+def test_a_coordinate_that_all_share_says_nothing() -> None:
+    vectors = torch.randn(7, 3, generator=torch.Generator().manual_seed(0))
+    vectors[:, 1] = 0.25
+    found = standardized(vectors)
+    assert not found[:, 1].any()
+    assert torch.allclose(found.square().sum(0), torch.tensor([1.0, 0.0, 1.0]))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,11 +19,16 @@ from nodewise.sampling.choose.quantile import SimilarityQuantile
 from nodewise.sampling.choose.uniform import Uniform
 from nodewise.sampling.evidence import EvidenceSettings
 from nodewise.sampling.repel.debiased import Debiased
-from nodewise.sampling.strategy import Strategy
+from nodewise.sampling.strategy import STRATEGIES, Strategy
 from nodewise.sampling.weigh.hard import Hard
 from nodewise.sampling.weigh.similarity import WeightSettings
 
 NAN = float("nan")
+EVIDENCE: dict[str, Any] = {"hops": 1, "neighbors": 4, "clusterings": 20, "directions": 8}
+NETWORKS: dict[str, Any] = EVIDENCE | {
+    **{"alpha": 1.5, "mixup": 4, "evidence": "consensus", "soft": False},
+    **{"hidden": 0, "steps": 5, "learning_rate": 4},
+}
 
 
 @pytest.mark.parametrize("alpha", [0.0, -0.9, float("nan")])
@@ -219,3 +226,53 @@ def test_a_strategy_named_anew_drops_what_was_set_for_the_one_before() -> None:
 def test_the_earlier_spelling_of_neighbors_is_read() -> None:
     read = config.from_mapping(Settings, {"sampling": {"class_collision": {"neighbours": 3}}}, "c.toml")
     assert read.adaptive.class_collision.neighbors == 3
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "all": {},
+    "attraction": {"share": 0.05, "aggregation": "max"},
+    "bounded": {"margin": 0.6, "slope": 0.1, "strength": 1},
+    "centers": {"clusters": 32, "steps": 8},
+    "curriculum": {"first": 0.3, "pace": 1},
+    "debiased": {"positive_prior": 0.1},
+    "decorrelation": {"strength": 0.001},
+    "degree": {"share": 0.5, "power": 0.75},
+    "dpp": {"law": "shared", "kernel": "gaussian", "bandwidth": None, "size": None, "draws": 4},
+    "elimination": {"share": 0.05, "aggregation": "max"},
+    "greedy-map": {"size": 64},
+    "hard": {"concentration": 0.5, "positive_prior": 0.1},
+    "homophily": {"clusters": 16, "steps": 5, "temperature": 0.2},
+    "k-dpp": {"size": 64},
+    "local-global": {"k": 8, "clusters": 16, "clusterings": 3, "steps": 5},
+    "lookalikes": EVIDENCE | {"share": 0.05, "evidence": "directions"},
+    "mcns": {"alpha": 0.75, "steps": 64, "burn_in": 16, "nearest": 8},
+    "mochi": {"pool": 32, "mixed": 16, "with_query": 8},
+    "networks": NETWORKS,
+    "no-neighbors": {"hops": 1},
+    "pagerank": {"nearest": 0.05, "farthest": 0.6, "teleport": 0.15, "steps": 10},
+    "progcl": {"steps": 10, "share_of_false": 0.1},
+    "progcl-mix": {"steps": 10, "share_of_false": 0.1, "pool": 32, "mixed": 16},
+    "quantile": {"quantile": 0.1},
+    "ring": {"lower": 0.5, "upper": 0.95},
+    "simans": {"share": 0.5, "sharpness": 0.5, "offset": 0},
+    "similarity": {"temperature": 2, "form": "softplus"},
+    "soft": EVIDENCE | {"power": 2, "evidence": "consensus"},
+    "top-k": {"k": 4},
+    "uncertainty": {"steps": 8, "floor": 0.05},
+    "uniform": {"share": 0.5},
+    "unlabeled": {"prior_of_positives": 0.1, "threshold": 0.3},
+}
+"""What users get who say nothing: a change of it changes their vectors, and is a line of the change log."""
+
+
+@pytest.mark.parametrize("name", STRATEGIES.names())
+def test_the_defaults_are_those_that_users_have_had(name: str) -> None:
+    chosen = STRATEGIES[name]()
+    found = {field.name: getattr(chosen, field.name) for field in fields(chosen)}
+    if name == "adaptive":  # made of others
+        assert vars(found.pop("class_collision")) == NETWORKS
+        assert vars(found.pop("diversity")) == DEFAULTS["dpp"]
+        assert vars(found.pop("weighting")) == DEFAULTS["similarity"]
+        assert found == {"collision": True, "dpp": False, "weights": True, "near_negatives": True}
+    else:
+        assert found == DEFAULTS[name]
