@@ -8,12 +8,12 @@ STAMP := .venv/.installed
 TORCH := $(shell grep '^torch==' constraints.txt)
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help setup browser test test-random check demo bench docs clean fuzz soak test-matrix coverage mutation audit
+.PHONY: help setup browser test check demo bench docs clean fuzz soak test-matrix coverage mutation audit
 
 help:
 	@echo "make setup   create .venv with the command nodewise in it"
 	@echo "make demo    embed the bundled graph and leave runs/demo"
-	@echo "make test    run all tests"
+	@echo "make test    run all tests, in an order of the commit's own"
 	@echo "make check   lint, format, types, import contract, spelling"
 	@echo "make bench   run the benchmarks"
 	@echo "make docs    build the pages in docs/_build/html"
@@ -43,13 +43,12 @@ browser:
 		(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium) >/dev/null 2>&1 || true; \
 	fi
 
-# One thread a worker: more would only compete for the same cores.
-test: setup browser
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) -p no:randomly
+# The tests' order is another with each commit, and the same for whoever repeats it; ORDER=1 makes it one's own.
+ORDER ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null | cut -c1-7 | grep . || echo 1))
 
-# The same in an order of its own each time; the first lines say the seed that repeats it.
-test-random: setup browser
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS)
+# One thread per worker: more would only compete for the same cores.
+test: setup browser
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --randomly-seed=$(ORDER)
 
 check: setup
 	$(BIN)/ruff check

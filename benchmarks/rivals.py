@@ -94,7 +94,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=60.0, help="per cell; the seed begun last is finished")
     parser.add_argument("--set", nargs="*", default=[], metavar="key=value", help="settings other than the method's")
-    parser.add_argument("--scaling", choices=["raw", "shares", "unit"], help="of features, other than the method's")
+    parser.add_argument(
+        "--scaling", choices=["raw", "shares", "unit", "peaks"], help="of features, other than the method's"
+    )
     parser.add_argument("--part", default="0/1", help="which of how many parts of the cells")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--place", default="cpu", help="where the probes are computed")

@@ -423,7 +423,8 @@ class Judge:
 
     def close(self) -> None:
         """End the process that waits."""
-        self.requests.send(None)
+        with contextlib.suppress(OSError):  # an interruption from the keyboard has ended it already
+            self.requests.send(None)
         os.waitpid(self.server, 0)
 
 
@@ -457,17 +458,18 @@ def main() -> int:
         judge = Judge(paths, scratch, given.seconds)
         print(f"{len(judge.profile.seconds)} tests looked at in {time.monotonic() - began:.0f} s", flush=True)
         began = time.monotonic()
-        for mutant in found[given.skip :]:
-            if time.monotonic() - began > 60 * given.minutes:
-                break
-            name = str(mutant.path.relative_to(ROOT))
-            tried[name] += 1
-            if not judge.notices(mutant):
-                survived[name] += 1
-                reached = "" if judge.tests(mutant) else ", which no test runs"
-                print(f"survived: {name}, line {mutant.line}{reached}: {mutant.change}", flush=True)
-            if tried.total() % 100 == 0:
-                print(f"{tried.total()} tried, {survived.total()} survived", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):  # what was found until then is worth telling
+            for mutant in found[given.skip :]:
+                if time.monotonic() - began > 60 * given.minutes:
+                    break
+                name, noticed = str(mutant.path.relative_to(ROOT)), judge.notices(mutant)
+                tried[name] += 1
+                if not noticed:
+                    survived[name] += 1
+                    reached = "" if judge.tests(mutant) else ", which no test runs"
+                    print(f"survived: {name}, line {mutant.line}{reached}: {mutant.change}", flush=True)
+                if tried.total() % 100 == 0:
+                    print(f"{tried.total()} tried, {survived.total()} survived", flush=True)
         judge.close()
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -16,8 +16,9 @@ from tests.command_line import SMALL, Nodewise, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A change is judged by the same examples each time; HYPOTHESIS_PROFILE=default looks for new ones.
-settings.register_profile("repeatable", derandomize=True)
+# A change is judged by the same examples each time, however busy the machine is; HYPOTHESIS_PROFILE=default looks for
+# new ones.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # Tests send signals, which a process started behind an ampersand or by nohup ignores from the start.

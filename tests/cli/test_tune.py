@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,10 @@ def test_optuna_is_asked_for_by_name_and_its_folder_is_its_own(
     assert Path("tuned/best-plain.toml").exists()
     assert "a search with search 'optuna', not None" in refused(*plan)
     assert "unknown search 'optune'" in refused(*plan, "--search", "optune")
+
+
+def test_a_missing_optuna_is_told(refused: Refused, labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    monkeypatch.setitem(sys.modules, "optuna.trial", None)
+    message = refused("tune", *FILES, "--labels", "split.csv", "-o", "tuned", "--search", "optuna", *QUICK)
+    assert "[missing-package]" in message

@@ -6,7 +6,7 @@ import copy
 import math
 import pickle
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Optional
 
@@ -606,7 +606,21 @@ class Wider(Ranged):
     size: int = 8
 
 
+@dataclass(frozen=True)
+class Higher(Ranged, rate=1.5):
+    third: int = 3
+
+
 class TestAnnotatedRanges:
+    def test_another_default_of_what_is_inherited(self) -> None:
+        assert Higher() == Higher(size=4, rate=1.5, third=3)
+        assert [each.name for each in fields(Higher)] == ["size", "rate", "third"]
+        assert Ranged().rate == 1.0
+        with pytest.raises(InputError, match=r"^rate is 3; it must be at most 2"):
+            Higher(rate=3)
+        with pytest.raises(TypeError, match="Wrong inherits no setting speed"):
+            type("Wrong", (Ranged,), {}, speed=3)
+
     @pytest.mark.parametrize("wrong", [{"size": 0}, {"rate": 0.4}, {"rate": float("nan")}])
     def test_a_value_outside_is_named_also_where_only_the_default_changed(self, wrong: dict[str, float]) -> None:
         (name,) = wrong

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import scale
 
-from nodewise.encoders.directions import leading_directions
+from nodewise.encoders import directions as module
+from nodewise.encoders.directions import directions_by_kind, fair_shares, leading_directions
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
+from nodewise.methods.node_embedder import NodeEmbedder
 
 NODES, COLUMNS, COUNT = 90, 40, 6
 
@@ -104,3 +109,50 @@ def test_of_very_many_nodes_they_come_from_a_part_and_all_are_projected(
     # 240 of the 270 rows are enough to find what three copies of the rows have in common.
     whole = np.linalg.svd((wanted - wanted.mean(0) if centered else wanted).numpy(), full_matrices=False)[2][:3]
     assert np.linalg.norm(whole @ directions.numpy(), axis=1).min() > 0.98
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("most", [20, 1 << 16])
+def test_every_kind_has_its_own(sparse: bool, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ROWS", most)  # a random part of the nodes, or all
+    matrix, ends = 3 * fading(sparse=sparse), np.arange(NODES)
+    few = np.flatnonzero(ends % 9 == 4)
+    matrix[few] = 0
+    matrix[few, :4] = np.random.default_rng(2).normal(size=(len(few), 4)) / 100  # short rows of few columns
+    kinds = np.where(np.isin(ends, few), "few", "many").tolist()
+    stored = sp.csr_matrix(matrix) if sparse else matrix
+    graph = Graph.from_edges(ends, (ends + 1) % NODES, features=stored, kinds=kinds)
+    found = directions_by_kind(Features(graph), 10).double().numpy()
+    assert found.shape == (2 * COLUMNS, 10)
+    np.testing.assert_allclose(found.T @ found, np.eye(10), atol=1e-5)
+    own, others = found[:COLUMNS, :4], found[COLUMNS:, 4:]
+    assert np.count_nonzero(found) == np.count_nonzero(own) + np.count_nonzero(others)
+    np.testing.assert_allclose(matrix[few] @ own @ own.T, matrix[few], atol=1e-6)  # nothing of theirs is lost
+    if most > NODES:
+        right = np.linalg.svd(np.delete(matrix, few, 0).astype(np.float64))[2][:6]
+        np.testing.assert_allclose(np.abs(right @ others), np.eye(6), atol=5e-3)
+
+
+def test_shares_are_fair() -> None:
+    assert fair_shares([200, 5, 40], 64) == [30, 5, 29]
+    assert fair_shares([3, 0, 2], 64) == [3, 0, 2]
+    assert fair_shares([9, 9, 9], 2) == [0, 1, 1]
+    assert sum(fair_shares([100, 100, 100], 64)) == 64
+
+
+def test_a_few_products_keep_their_classes_beside_many_customers() -> None:
+    """As many coordinates as customers can fill: without a start of their own, products would have none."""
+    draw = np.random.default_rng(0)
+    classes, matrix = draw.integers(0, 3, 60), np.zeros((2060, 40), np.float32)
+    matrix[:2000] = draw.normal(size=(2000, 40))
+    matrix[2000:, :5] = 3 * draw.normal(size=(3, 5))[classes] + draw.normal(size=(60, 5))
+    sources, targets = np.repeat(np.arange(2000), 3), 2000 + draw.integers(0, 60, 6000)
+    kinds = ["customer"] * 2000 + ["product"] * 60
+    graph = Graph.from_edges(sources, targets, features=matrix, kinds=kinds)
+    model = NodeEmbedder(steps=1, dimension=16, device="cpu").fit(graph)
+    probe = LogisticRegression(max_iter=500)
+    scores = [
+        cross_val_score(probe, scale(rows.astype(np.float64)), classes, cv=4).mean()
+        for rows in (model.embeddings_.vectors[2000:], matrix[2000:, :5])
+    ]
+    assert scores[0] > scores[1] - 0.05 > 0.8

@@ -71,14 +71,12 @@ def test_files_keep_kinds(tmp_path: Path) -> None:
 def test_the_column_called_type_holds_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("edges.csv").write_text("source,target\nc1,p1\nc1,p2\nc2,p1\n")
-    Path("nodes.csv").write_text(
-        "id,type,age,price\nc1,customer,30,\nc2,customer,40,\np1,product,,9\np2,product,,5\nq,shop,,1\n"
-    )
+    rows = "id,type,age,price\nc1,customer,30,\nc2,customer,40,\np1,product,,9\np2,product,,5\nq,product,,1\n"
+    Path("nodes.csv").write_text(rows)
     graph = read_graph("edges.csv", features="nodes.csv")
-    assert graph.kind_names == ("customer", "product", "shop")
+    assert graph.kind_names == ("customer", "product")
     assert graph.kinds is not None
-    assert graph.kinds.tolist() == [0, 0, 1, 1, 2]
-    assert any("no edge touches a node of type 'shop'" in note for note in graph.notes)
+    assert graph.kinds.tolist() == [0, 0, 1, 1, 1]
     convert(Conversion(Path("edges.csv"), Path("nodes.csv")), "graph.store")
     stored = read_graph("graph.store")
     assert stored.kind_names == graph.kind_names
@@ -87,6 +85,16 @@ def test_the_column_called_type_holds_kinds(tmp_path: Path, monkeypatch: pytest.
     assert stored.notes == graph.notes
     plain = read_graph("edges.csv", features="nodes.csv", columns="type:category")
     assert (plain.kinds, plain.kind_names) == (None, ())
+    Path("nodes.csv").write_text(f"{rows}s,shop,,1\n")
+    for refused in (
+        lambda: read_graph("edges.csv", features="nodes.csv"),
+        lambda: convert(Conversion(Path("edges.csv"), Path("nodes.csv")), "other.store"),
+    ):
+        with pytest.raises(InputError, match="no edge touches a node of type 'shop'") as error:
+            refused()
+        assert error.value.code == "untouched-type"
+    assert not Path("other.store").exists()
+    assert read_graph("edges.csv", features="nodes.csv", like=graph).num_nodes == 6  # tomorrow's rows may be few
 
 
 def test_a_run_knows_the_kinds_of_training(tmp_path: Path) -> None:

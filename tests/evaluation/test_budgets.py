@@ -140,3 +140,11 @@ def test_nodes_are_counted_where_they_are_tested() -> None:
 
 def test_strengths_are_half_a_power_of_ten_apart() -> None:
     assert np.allclose(np.log10(budgets.STRENGTHS), np.arange(-5.5, -1, 0.5))
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+def test_a_column_that_hardly_varies_counts_for_nothing_whatever_the_size_of_the_vectors(size: float) -> None:
+    vectors = torch.cat([NARROW, 1e-8 * torch.arange(600.0).unsqueeze(1) / 600], 1) * size
+    standardized = budgets._scaled(vectors)[2]
+    assert not standardized[:, 24].any()
+    assert standardized[:, :24].any(0).all()

@@ -8,6 +8,7 @@ from sklearn.metrics import f1_score
 from nodewise.core.errors import InputError
 from nodewise.evaluation.clustering import class_silhouette, cluster_scores
 from nodewise.evaluation.evaluate import METRICS, ORACLE, Summary, evaluate_embeddings
+from nodewise.evaluation.folds import deal_folds
 from nodewise.evaluation.knn import knn_accuracy
 from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Split
@@ -166,3 +167,17 @@ def test_fewer_training_nodes_than_neighbors_all_vote() -> None:
     few = Split(np.array([0, 1, 2, 3]), SPLIT.val, SPLIT.test)
     report = evaluate_embeddings(vectors, labels, few, k=5, metrics=("knn",))
     assert report.scores["knn"].mean == knn_accuracy(vectors[0], labels, few, k=4)
+
+
+def test_folds() -> None:
+    vectors, labels = data(1)
+    known = np.flatnonzero(labels >= 0)
+    for repeats in (1, 2):
+        report = evaluate_embeddings(vectors[0], labels, "folds:5", repeats=repeats, seed=3, metrics=ONLY_ACCURACY)
+        splits = deal_folds(known, labels[known], 5, repeats, 3)
+        expected = [linear_probe(vectors[0], labels, split, seed=3).test_accuracy.item() for split in splits]
+        assert report.scores["accuracy"].values == pytest.approx(expected)
+        assert report.split_seeds == ()
+        assert f"5 stratified folds{', dealt 2 times' if repeats == 2 else ''}" in report.protocol
+        assert ("dealt" in report.protocol) == (repeats == 2)
+        assert report.protocol.endswith(f"over {5 * repeats} folds")

@@ -102,6 +102,7 @@ def test_held_out_edges_are_never_non_edges() -> None:
         ([[2, 0]], "are in the graph"),
         ([[3, 3]], "self-loop"),
         ([[0, 9]], r"name node 9, but the nodes are 0\.\.4"),
+        ([[0, 5]], r"name node 5, but the nodes are 0\.\.4"),
         (np.empty((0, 2)), "at least one edge"),
     ],
 )

@@ -44,7 +44,8 @@ def plain_probe(x: np.ndarray, y: np.ndarray, preset: Preset, decay: float, seed
         optimizer.step()
         right = (model(rows).argmax(1) == labels).double()
         val, test = float(right[SPLIT.val].mean()), float(right[SPLIT.test].mean())
-        if preset.taken == "last step" or val >= taken[0]:
+        equal_counts = preset.taken == "best validation step"
+        if preset.taken == "last step" or val > taken[0] or (equal_counts and val == taken[0]):
             taken = (val, test, step)
     return taken
 

@@ -1,4 +1,4 @@
-"""Graphs whose groups show in the weights or in the directions of their edges only, by the real command line."""
+"""Graphs whose groups show in the weights, directions or types of their edges only, by the real command line."""
 
 from __future__ import annotations
 
@@ -30,6 +30,26 @@ def planted() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.random.Generator]:
     labels = "".join(f"n{node},{'abc'[group]}\n" for node, group in enumerate(groups))
     Path("labels.csv").write_text(f"id,label\n{labels}")
     return groups, sources, targets, generator
+
+
+def bought_and_seen() -> tuple[np.ndarray, np.ndarray]:
+    """Customers buy what their group buys, and see five times as many products at random; return everyone's group."""
+    generator = np.random.default_rng(3)
+    customers, products = generator.integers(0, GROUPS, 150), generator.integers(0, GROUPS, 60)
+    lines = []
+    for customer, group in enumerate(customers):
+        bought = generator.choice(np.flatnonzero(products == group), 5)
+        lines += [f"c{customer},p{product},buys\n" for product in bought]
+        lines += [f"c{customer},p{product},sees\n" for product in generator.integers(0, 60, 25)]
+    generator.shuffle(lines)
+    Path("edges.csv").write_text(f"source,target,type\n{''.join(lines)}")
+    Path("labels.csv").write_text("id,label\n" + "".join(f"c{i},{'abc'[group]}\n" for i, group in enumerate(customers)))
+    tastes = np.where(generator.random(150) < 0.4, customers, generator.integers(0, GROUPS, 150))
+    rows = [f"c{i},customer,{'xyz'[taste]},\n" for i, taste in enumerate(tastes)]
+    Path("nodes.csv").write_text(
+        "id,type,taste,size\n" + "".join(rows + [f"p{i},product,,{i % 5}\n" for i in range(60)])
+    )
+    return customers, products
 
 
 def accuracy(capsys: pytest.CaptureFixture[str], *options: str) -> float:
@@ -108,3 +128,62 @@ def test_groups_that_the_kinds_of_nodes_tell_apart(folder: Path, capsys: pytest.
     Path("more.csv").write_text(Path("edges.csv").read_text() + "n0,new\n")
     Path("all.csv").write_text(Path("nodes.csv").read_text() + "new,product,x,3\n")
     assert main(["transform", "run", "more.csv", "--features", "all.csv", "--new", "-o", "new.parquet"]) == 0
+
+
+def test_groups_that_one_type_of_edges_tells_apart(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    customers, products = bought_and_seen()
+    assert main(["inspect", "edges.csv"]) == 0
+    told = capsys.readouterr()
+    assert "buys: 750, sees: 3,750" in told.out
+    assert "'type' read as the type of each edge" in told.err
+    assert accuracy(capsys) < CHANCE
+    assert accuracy(capsys, "--edge-types", "sees") < CHANCE
+    assert accuracy(capsys, "--edge-types", "buys") > LEARNT
+    # Through a store, and a new customer who bought what group b buys: which edges to use, the run knows.
+    assert main(["convert", "edges.csv", "-o", "graph.store", "--quiet"]) == 0
+    assert main(["embed", "graph.store", "-o", "stored", "--edge-types", "buys", *QUICK]) == 0
+    old, stored = read_embeddings("run/embeddings.parquet"), read_embeddings("stored/embeddings.parquet")
+    assert np.array_equal(old.vectors, stored.vectors)
+    bought = "".join(f"new,p{product},buys\n" for product in np.flatnonzero(products == 1)[:6])
+    seen = "".join(f"new,p{product},sees\n" for product in range(40))
+    Path("more.csv").write_text(Path("edges.csv").read_text() + bought + seen)
+    assert main(["transform", "run", "more.csv", "--new", "-o", "new.parquet", "--quiet"]) == 0
+    new = read_embeddings("new.parquet").vectors[0]
+    alike = old.vectors @ new / np.linalg.norm(old.vectors, axis=1)
+    nearest = [old.ids[place] for place in np.argsort(-alike) if old.ids[place][0] == "c"][:10]
+    assert [customers[int(name[1:])] for name in nearest].count(1) >= 9
+
+
+def test_groups_that_a_metapath_tells_apart(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bought_and_seen()
+    assert accuracy(capsys, "--metapath", "sees,sees") < CHANCE
+    assert accuracy(capsys, "--metapath", "buys,buys") > LEARNT
+    table = ("--features", "nodes.csv")
+    assert accuracy(capsys, *table) < 0.7
+    assert accuracy(capsys, *table, "--metapath", "customer,buys,product,buys,customer") > LEARNT
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--edge-types", "bys"), "unknown-type"),
+        (("--edge-types", "buys", "--type-column", "kind"), "missing-column"),
+        (("--metapath", "buys,sells"), "unknown-type"),
+        (("--metapath", "customer,buys,customer"), "bad-metapath"),
+        (("--metapath", "buys", "--edge-types", "buys"), "input"),
+    ],
+)
+def test_types_that_cannot_be_used_are_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], code: str
+) -> None:
+    bought_and_seen()
+    before = sorted(folder.iterdir())
+    for command in ("embed", "convert"):
+        assert main([command, "edges.csv", "--features", "nodes.csv", "-o", "out", *options, "--quiet"]) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert said.endswith(f"[{code}]\n")
+    Path("nodes.csv").write_text(Path("nodes.csv").read_text() + "s1,shop,,3\n")
+    assert main(["embed", "edges.csv", "--features", "nodes.csv", "-o", "out", "--quiet"]) == 2
+    assert "no edge touches a node of type 'shop'" in capsys.readouterr().err
+    assert sorted(folder.iterdir()) == before

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -44,3 +46,19 @@ def test_a_schedule_scales_the_steps() -> None:
     before = network.weight.detach().clone()
     descend(network, lambda e: squared(network), Watch(), epochs=3, learning_rate=0.1, schedule=lambda epoch: 0.0)
     assert torch.equal(network.weight, before)
+
+
+@pytest.mark.parametrize(("clip", "step"), [(math.inf, 6.0), (1.0, 1.0), (10.0, 6.0)])
+def test_long_gradients_are_shortened(clip: float, step: float) -> None:
+    network = nn.Linear(1, 1, bias=False)
+    before, plain = network.weight.item(), torch.optim.SGD
+    descend(
+        network,
+        lambda e: 6 * network.weight.sum(),
+        Watch(),
+        epochs=1,
+        learning_rate=1.0,
+        clip=clip,
+        optimizer_class=plain,
+    )
+    assert before - network.weight.item() == pytest.approx(step, abs=1e-4)

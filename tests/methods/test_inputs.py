@@ -27,6 +27,15 @@ def test_shares_sum_to_one_and_empty_rows_stay(kind: type) -> None:
     np.testing.assert_allclose(Inputs(planted(), scaling="shares").dense_x.sum(1).numpy(), 1, atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_peaks_give_words_back_their_ones(kind: type) -> None:
+    words = (COUNTS > 0).astype(np.float32)
+    found = scaled(scaled(kind(words), "shares"), "peaks")
+    np.testing.assert_array_equal(found if isinstance(found, np.ndarray) else found.toarray(), words)
+    assert suitable(COUNTS, "peaks") == "peaks"
+    assert suitable(COUNTS - 1, "peaks") == "raw"
+
+
 def test_rows_that_sum_to_one_are_not_touched() -> None:
     once = scaled(np.random.default_rng(0).random((40, 7), np.float32), "shares")
     assert scaled(once, "shares") is once

@@ -5,8 +5,17 @@ import torch
 from torch_geometric.nn.models import GCN
 
 from nodewise.datasets.planted import block_model
+from nodewise.methods.augment import Thinning
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.products import Convolutions, FeatureLinear, FeatureProduct, drop, symmetric_product, unit_rows
+from nodewise.methods.products import (
+    Convolutions,
+    FeatureLinear,
+    FeatureProduct,
+    directed_product,
+    drop,
+    symmetric_product,
+    unit_rows,
+)
 
 
 @pytest.fixture(scope="module")
@@ -14,12 +23,18 @@ def inputs() -> Inputs:
     return Inputs(block_model(60, num_classes=3, num_features=30, seed=1))
 
 
-def test_a_symmetric_product_and_its_gradient_are_those_of_dense_matrices(inputs: Inputs) -> None:
-    dense = torch.randn(60, 4, generator=torch.Generator().manual_seed(0)).requires_grad_()
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_product_and_its_gradient_are_those_of_dense_matrices(inputs: Inputs, symmetric: bool) -> None:
+    torch.manual_seed(0)
+    matrix = inputs.adjacency if symmetric else Thinning(inputs.topology).adjacency(0.4)
+    assert torch.equal(matrix.to_dense(), matrix.to_dense().T) == symmetric
+    dense = torch.randn(60, 4).requires_grad_()
     twin = dense.detach().clone().requires_grad_()
     weights = torch.arange(240.0).view(60, 4)
-    (symmetric_product(inputs.adjacency, dense) * weights).sum().backward()
-    (inputs.adjacency.to_dense() @ twin * weights).sum().backward()
+    result = (symmetric_product if symmetric else directed_product)(matrix, dense)
+    torch.testing.assert_close(result, directed_product(matrix, dense.detach()))
+    (result * weights).sum().backward()
+    (matrix.to_dense() @ twin * weights).sum().backward()
     assert dense.grad is not None
     torch.testing.assert_close(dense.grad, twin.grad)
 

@@ -16,14 +16,14 @@ from nodewise.sampling.attract.false_negatives import Elimination
 from nodewise.sampling.choose.centers import ClusterCenters
 from nodewise.sampling.choose.curriculum import Curriculum
 from nodewise.sampling.choose.degree import Degree
-from nodewise.sampling.choose.diverse import FixedSizeDraw, MostDiverse
+from nodewise.sampling.choose.diverse import DiverseDraw, FixedSizeDraw, MostDiverse
 from nodewise.sampling.choose.draws import draw, relative_ranks
 from nodewise.sampling.choose.lookalikes import Lookalikes
 from nodewise.sampling.choose.mcns import MCNS
 from nodewise.sampling.choose.pagerank import PageRankBand, pagerank
 from nodewise.sampling.choose.ring import Ring
 from nodewise.sampling.choose.simans import SimANS
-from nodewise.sampling.dpp import DppSettings, greedy_map, similarity
+from nodewise.sampling.dpp import DppSettings, greedy_map, sample_negatives, similarity
 from nodewise.sampling.kmeans import fixed_kmeans, kmeans
 from nodewise.sampling.pairs import Candidates
 from nodewise.sampling.sampler import Sampler
@@ -113,8 +113,10 @@ def test_a_share_that_ends_in_the_middle_of_a_candidate_keeps_it() -> None:
     batch = doubles()
     few = torch.zeros_like(batch.own)
     few[..., 3:6] = True
-    for rows in chosen(Curriculum(first=0.5), batch.leaving(few & ~batch.own)):
-        assert [len(kept) for kept in rows[:3]] == [2, 2, 2]  # of three, the second reaches from 1/3 to 2/3
+    few &= ~batch.own
+    for strategy in (Curriculum(first=0.5), Ring(lower=0.5), PageRankBand(nearest=0.5, farthest=0.9)):
+        for rows in chosen(strategy, batch.leaving(few)):
+            assert [len(kept) for kept in rows[:3]] == [2, 2, 2]  # of three, the second reaches from 1/3 to 2/3
 
 
 def test_pagerank_is_that_of_the_walk_and_the_band_is_of_its_order() -> None:
@@ -191,10 +193,11 @@ def test_mcns_visits_by_the_density_it_is_meant_to() -> None:
     assert torch.allclose(counts / counts.sum(), density / density.sum(), atol=0.03)
 
 
-def test_elimination_drops_those_nearest_to_either_view() -> None:
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_elimination_drops_those_nearest_to_either_view(share: float) -> None:
     batch = doubles()
     for aggregation, join in (("max", max), ("mean", lambda both: sum(both) / 2)):
-        rows = chosen(Elimination(share=0.3, aggregation=aggregation), batch)  # type: ignore[arg-type]
+        rows = chosen(Elimination(share=share, aggregation=aggregation), batch)  # type: ignore[arg-type]
         for run in range(2):
             for i in range(12):
                 support = (batch.query[run, i], batch.key[run, i])
@@ -203,7 +206,7 @@ def test_elimination_drops_those_nearest_to_either_view() -> None:
                     for j in range(12)
                     if j != i
                 }
-                dropped = sorted(score, key=score.__getitem__)[-round(0.3 * 11) :]
+                dropped = sorted(score, key=score.__getitem__)[-round(share * 11) :]
                 assert rows[run][i] == set(score) - set(dropped)
 
 
@@ -254,3 +257,18 @@ def test_lookalikes_are_those_that_the_evidence_says() -> None:
             alike = sorted((j for j in cosines if cosines[j] > 0), key=cosines.__getitem__)[-round(0.3 * 11) :]
             assert not kept & set(alike)
             assert len(kept) == 11 - round(0.3 * 11)
+
+
+def test_a_law_for_each_node_draws_from_its_own_set() -> None:
+    batch = doubles()
+    drawn = chosen(DiverseDraw(law="per_node", size=4.0), batch)
+    for run in range(2):
+        alone = sample_negatives(
+            batch.key[run],
+            batch.negatives[run],
+            rng.fold(batch.draw[run], 2),
+            DppSettings(law="per_node", size=4.0),
+            items=batch.key_nodes[run],
+            queries=batch.query_nodes[run],
+        )
+        assert drawn[run] == [set(row.nonzero().flatten().tolist()) for row in alone]

@@ -1,6 +1,8 @@
 """Clusterings of perturbed copies: exact pieces, and evidence that is worth something without a label."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.graphs import random_graph, small_graph
 
 from nodewise.core import rng
+from nodewise.core.progress import SilentProgress, Stage, shown_by
 from nodewise.datasets.planted import block_model
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
@@ -210,3 +213,24 @@ def test_directions_are_cosines_of_smoothed_features_in_few_dimensions() -> None
     smoothed /= np.linalg.norm(smoothed, axis=1, keepdims=True)
     places = found.of(torch.arange(120).expand(2, -1))
     assert np.allclose((places[0] @ places[1].T).numpy(), smoothed @ smoothed.T, atol=1e-3)
+
+
+def test_progress_counts_the_clusterings_of_all_seeds() -> None:
+    graph = random_graph(40, 80)
+    steps: list[tuple[str, int | None, int]] = []
+
+    class Counted(SilentProgress):
+        @contextmanager
+        def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
+            done: list[int] = []
+
+            class Counts:
+                def advance(self, steps: int = 1, **values: float) -> None:
+                    done.append(steps)
+
+            yield Counts()
+            steps.append((description, total, sum(done)))
+
+    with shown_by(Counted()):
+        consensus(Features(graph), Topology.of(graph), torch.tensor([3, 4]), 3)
+    assert ("evidence", 6, 6) in steps

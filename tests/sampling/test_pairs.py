@@ -2,7 +2,7 @@ import pytest
 import torch
 from tests.sampling.test_strategy import candidates
 
-from nodewise.sampling.pairs import LabelsAreHidden, PairSets
+from nodewise.sampling.pairs import Candidates, LabelsAreHidden, PairSets, mean_one
 
 
 def test_own_is_every_copy_of_the_querys_node() -> None:
@@ -42,3 +42,20 @@ def test_labels_are_not_to_be_seen() -> None:
     for name in ("labels", "y"):
         with pytest.raises(LabelsAreHidden):
             getattr(candidates(), name)
+
+
+def test_a_training_that_says_nothing_is_at_its_beginning() -> None:
+    batch = candidates()
+    plain = Candidates(batch.query, batch.key, batch.query_nodes, batch.key_nodes, 0.5, batch.topology, 3)
+    assert plain.progress == 0
+    assert (plain.seen, plain.members, plain.begun, plain.encoded) == (None,) * 4
+
+
+def test_weights_have_mean_one_over_the_negatives_of_each_query_and_nobody_else_has_any() -> None:
+    log_weights = torch.randn(3, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    negatives = torch.tensor([[1, 1, 0, 1, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]], dtype=torch.bool)
+    found = mean_one(log_weights, negatives)
+    assert not found[~negatives].any()
+    for row, given, among in zip(found[:2], log_weights, negatives, strict=False):
+        weights = given[among].exp()
+        assert torch.allclose(row[among].exp(), weights / weights.mean())

@@ -37,7 +37,7 @@ def edges_file(folder: Path, **columns: Any) -> Path:
 
 def numbered(path: Path, work: Staging, unweighted: bool = False) -> tuple[NodeIds, int, tuple[str, ...]]:
     file = open_columns(path, "parquet", ())
-    return number_edges(file, plan_edges(file, "source", "target", unweighted=unweighted), work, 1, QUIET)
+    return number_edges(file, plan_edges(file, "source", "target", unweighted=unweighted), work, 1, QUIET)[:3]
 
 
 def chain(length: int) -> dict[str, list[int]]:
@@ -152,6 +152,6 @@ def test_a_first_line_that_may_name_the_columns_is_pointed_out(tmp_path: Path, r
     words = ["".join("abcdefghij"[int(digit)] for digit in str(i)) for i in range(rows + 1)]
     path.write_text("employee,colleague\n" + "".join(f"{a},{b}\n" for a, b in pairwise(words)) + end)
     file = open_columns(path, "text", (SOURCE_NAMES, TARGET_NAMES))
-    _, _, notes = number_edges(file, plan_edges(file), staging(tmp_path), 1, QUIET)
+    _, _, notes, _ = number_edges(file, plan_edges(file), staging(tmp_path), 1, QUIET)
     assert any("two ids that occur nowhere else" in note for note in notes) == (not end.startswith("employee"))
     assert read_edge_list(file).notes[: len(notes)] == notes

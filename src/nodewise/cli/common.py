@@ -71,6 +71,9 @@ class EdgeColumns(source.EdgeColumns):
     )
     unweighted: Annotated[bool | None, option("Leave weights of edges out.")] = None
     directed: Annotated[bool | None, option("Edges go from source to target; else directions mean nothing.")] = None
+    type_column: Annotated[str | None, option("Column of types of edges; else one called type.", "COLUMN")] = None
+    edge_types: Annotated[str | None, option("Types of edges to use: buys,likes.", "LIST")] = None
+    metapath: Annotated[str | None, option("Types of edges to follow one after the other: buys,buys.", "LIST")] = None
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,9 @@ def transform(
     if files.features is not None and trained.table is None:
         _require_same_order(files.features, files.tables, trained)
     source = files.source(graph)
-    if trained.about.get("graph", {}).get("source", {}).get("directed"):  # as in training
-        source = replace(source, edges=replace(source.edges, directed=True))
+    known = trained.about.get("graph", {}).get("source", {})
+    as_trained = {name: known[name] for name in ("directed", "edge_types", "metapath") if known.get(name)}
+    source = replace(source, edges=replace(source.edges, **as_trained))
     data = load_graph(source, quiet, verify=nodes is None and not new, like=trained)
     some = _wanted(nodes, trained, data, quiet) if nodes is not None or new else None
     if shards:

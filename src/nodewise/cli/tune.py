@@ -91,9 +91,12 @@ def tune(
 
     from nodewise.core.parallel import run_shares
     from nodewise.training.device import choose_device
+    from nodewise.tune.optuna_search import forget_unfinished, require_optuna
     from nodewise.tune.search import confirm, plan_budget, search, time_one
     from nodewise.tune.space import SPACES
 
+    if plan.search == "optuna":
+        require_optuna()
     identity = {
         "graph": data.name,
         "nodes": data.num_nodes,
@@ -131,8 +134,6 @@ def tune(
     )
     with claimed(output, identity), resumable(output):
         if plan.search == "optuna":
-            from nodewise.tune.optuna_search import forget_unfinished
-
             forget_unfinished(output, chosen)
         for stage in stages:
             run_shares(partial(stage, **common), workers, for_terminal(quiet))

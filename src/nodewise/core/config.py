@@ -19,6 +19,7 @@ import tomllib
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -157,16 +158,23 @@ Share = Annotated[float, Range(0, 1)]
 class Checked:
     """Settings whose annotations say which values are allowed, such as ``dimension: Size = 64``; NaN never is.
 
-    A subclass that gives a field another default need not repeat its range. A class that is always the same section
-    of the settings names it, ``class LossSettings(Checked, section="loss")``, for messages to name it too.
+    A subclass gives what it inherits another default where it names its base, ``class Long(Short, epochs=500)``. A
+    class that is always the same section of the settings names it, ``class LossSettings(Checked, section="loss")``,
+    for messages to name it too.
     """
 
     _section = ""
 
-    def __init_subclass__(cls, section: str | None = None) -> None:
-        super().__init_subclass__()
+    def __init_subclass__(cls, section: str | None = None, **defaults: Any) -> None:
+        for name, default in defaults.items():
+            bases = (base for base in cls.__mro__[1:] if name in vars(base).get("__annotations__", ()))
+            if (first := next(bases, None)) is None:
+                raise TypeError(f"{cls.__name__} inherits no setting {name} to give another default")
+            cls.__annotations__[name] = get_type_hints(first, include_extras=True)[name]
+            setattr(cls, name, default)
         if section is not None:
             cls._section = f"{section}."
+        super().__init_subclass__()
 
     def __post_init__(self) -> None:
         for name, allowed in _ranges(type(self)).items():
@@ -177,6 +185,7 @@ class Checked:
                 raise InputError(f"{self._section}{name} is {shown}; it must be {rule}", code="bad-setting")
 
 
+@cache
 def _ranges(settings: type[Checked]) -> dict[str, Range]:
     found: dict[str, Range] = {}
     for cls in settings.__mro__:

@@ -2,16 +2,26 @@
 
 "The proposed node-wised contrastive learning scheme allows various choices of the graph neural network"
 (Section 4.1): GAT (Veličković et al. 2018), GraphSAGE (Hamilton et al. 2017), GIN (Xu et al. 2019).
+
+Where edges have weights w_ij, with L_i the mean weight of the edges of node i in the whole graph:
+
+- GAT attends by softmax_j (e_ij + log w_ij): a neighbor of twice the weight counts as two; w_ii = L_i;
+- GraphSAGE takes the weighted mean, sum_j w_ij x_j / sum_j w_ij;
+- GIN takes the weighted sum, sum_j (w_ij / L_i) x_j.
+
+So weights have no unit, and equal ones are the same as none.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import leaky_relu
 from torch_geometric.nn import GATConv, GINConv, SAGEConv
+from torch_geometric.utils import softmax
 
 from nodewise.core import rng
 from nodewise.encoders.encoder import Encoder, LayeredSettings, encoder, readout
@@ -38,7 +48,7 @@ class GATSettings(ConvolutionSettings):
 
     def convolution(self, rows: int, columns: int) -> nn.Module:
         """Return one layer."""
-        return cast(nn.Module, GATConv(rows, columns))
+        return _Attention(rows, columns)
 
 
 @encoder("sage")
@@ -47,7 +57,7 @@ class SAGESettings(ConvolutionSettings):
 
     def convolution(self, rows: int, columns: int) -> nn.Module:
         """Return one layer."""
-        return cast(nn.Module, SAGEConv(rows, columns))
+        return _Mean(rows, columns)
 
 
 @encoder("gin")
@@ -57,7 +67,49 @@ class GINSettings(ConvolutionSettings):
     def convolution(self, rows: int, columns: int) -> nn.Module:
         """Return one layer."""
         inner = nn.Sequential(nn.Linear(rows, columns), nn.ReLU(), nn.Linear(columns, columns))
-        return cast(nn.Module, GINConv(inner))
+        return _Sum(inner)
+
+
+class Weights(NamedTuple):
+    """The weights of edges (E,), and of every node itself, L_i (N,)."""
+
+    edges: Tensor
+    loops: Tensor
+
+
+class _Attention(GATConv):  # type: ignore[misc]
+    def forward(self, rows: Tensor, edges: Tensor, weights: Weights | None = None) -> Tensor:
+        if weights is None:
+            return cast(Tensor, super().forward(rows, edges))
+        own = torch.arange(len(rows), device=rows.device)
+        source, target = torch.cat([edges, own.expand(2, -1)], dim=1)
+        turned = self.lin(rows)
+        scores = [(turned * part.view(-1)).sum(-1) for part in (self.att_src, self.att_dst)]
+        logits = leaky_relu(scores[0][source] + scores[1][target], self.negative_slope)
+        shares = softmax(logits + torch.cat([weights.edges, weights.loops]).log(), target, num_nodes=len(rows))
+        return cast(Tensor, _sums(turned, source, target, shares) + self.bias)
+
+
+class _Mean(SAGEConv):  # type: ignore[misc]
+    def forward(self, rows: Tensor, edges: Tensor, weights: Weights | None = None) -> Tensor:
+        if weights is None:
+            return cast(Tensor, super().forward(rows, edges))
+        totals = torch.zeros(len(rows), device=rows.device).index_add_(0, edges[1], weights.edges)
+        mean = _sums(rows, edges[0], edges[1], weights.edges / totals[edges[1]])
+        return cast(Tensor, self.lin_l(mean) + self.lin_r(rows))
+
+
+class _Sum(GINConv):  # type: ignore[misc]
+    def forward(self, rows: Tensor, edges: Tensor, weights: Weights | None = None) -> Tensor:
+        if weights is None:
+            return cast(Tensor, super().forward(rows, edges))
+        total = _sums(rows, edges[0], edges[1], weights.edges / weights.loops[edges[1]])
+        return cast(Tensor, self.nn((1 + self.eps) * rows + total))
+
+
+def _sums(rows: Tensor, source: Tensor, target: Tensor, weights: Tensor) -> Tensor:
+    """Return sum_j w_ij x_j of every node i (N, d)."""
+    return torch.zeros_like(rows).index_add(0, target, weights.unsqueeze(-1) * rows[source])
 
 
 class ConvolutionStack(Encoder):
@@ -84,8 +136,12 @@ class ConvolutionStack(Encoder):
             joined.diagonal(dim1=-2, dim2=-1).fill_(False)
             batch, target, source = joined.nonzero(as_tuple=True)
             edges = torch.stack([batch * slots + source, batch * slots + target])
-            inputs = features.rows(nodes.flatten())
-            hidden = self._layers(run, inputs, edges, nodes.flatten(), _of_run(noise, number))
+            inputs, weights = features.rows(nodes.flatten()), None
+            if views.weighted is not None:
+                given, own = views.weighted[number], views.weighted[number].diagonal(dim1=-2, dim2=-1)
+                loops = torch.where(mask, own, 1.0)  # a padded slot has none, and nobody looks at it
+                weights = Weights(given[batch, target, source], loops.flatten())
+            hidden = self._layers(run, inputs, edges, nodes.flatten(), _of_run(noise, number), weights)
             pooled.append(readout(self.settings.readout, hidden.view(*nodes.shape, -1), mask))
         return torch.stack(pooled)
 
@@ -99,10 +155,17 @@ class ConvolutionStack(Encoder):
         nodes = torch.arange(topology.num_nodes, device=topology.device)
         edges = torch.stack([topology.indices, torch.repeat_interleave(nodes, topology.degrees)])
         inputs = features.rows(nodes)
-        return torch.stack([self._layers(run, inputs, edges, nodes, None) for run in self.runs])
+        weights = None if topology.weights is None else Weights(topology.weights, topology.loops)
+        return torch.stack([self._layers(run, inputs, edges, nodes, None, weights) for run in self.runs])
 
     def _layers(
-        self, run: nn.Module, hidden: Tensor, edges: Tensor, nodes: Tensor, noise: int | Tensor | None
+        self,
+        run: nn.Module,
+        hidden: Tensor,
+        edges: Tensor,
+        nodes: Tensor,
+        noise: int | Tensor | None,
+        weights: Weights | None,
     ) -> Tensor:
         chosen = self.settings
         if noise is not None and chosen.feature_mask:
@@ -112,7 +175,7 @@ class ConvolutionStack(Encoder):
             if layer and noise is not None and chosen.dropout:
                 kept = rng.keep_mask(1 - chosen.dropout, rng.fold(noise, layer), nodes, hidden.shape[-1])
                 hidden = hidden * kept / (1 - chosen.dropout)
-            hidden = convolution(hidden, edges)
+            hidden = convolution(hidden, edges, weights)
             if layer < chosen.layers - 1 or chosen.final_activation:
                 hidden = torch.relu(hidden)
         return hidden

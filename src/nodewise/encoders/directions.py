@@ -6,6 +6,8 @@ O((nnz + (N + F) k) k) time, O((N + F) k) memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -31,6 +33,8 @@ def leading_directions(
         centered: subtract the mean of the rows first.
     """
     rows, width = features.shape
+    if not rows:
+        return torch.zeros(width, 0, device=features.device), torch.zeros(0, 0, device=features.device)
     if rows > MOST_ROWS:
         part = features.sample(MOST_ROWS)
         directions, _ = leading_directions(part, count, spare=spare, columns=columns, centered=centered)
@@ -61,6 +65,35 @@ def leading_directions(
     projected = product(basis)
     _, turned = _principal(projected)
     return basis @ turned[:, :count], projected @ turned[:, :count]
+
+
+def directions_by_kind(features: Features, count: int) -> Tensor:
+    """Return leading right singular vectors (F, k) of the features, where kinds of nodes differ of each kind by itself.
+
+    Every kind gets as many as its features have, or an equal share of `count` where these are too many: among all rows
+    together, a few products with a few columns would have none beside many customers with hundreds. Kinds have
+    columns of their own, so the vectors are orthonormal all the same.
+    """
+    if features.kinds is None:
+        return leading_directions(features.sample(MOST_ROWS), count)[0]
+    number = features.kinds.number
+    found = [leading_directions(features.of_kind(kind, MOST_ROWS), count)[0] for kind in range(number)]
+    shares = fair_shares([each.shape[1] for each in found], count)
+    kept = [each[:, :share] for each, share in zip(found, shares, strict=True)]
+    blocks: Tensor = torch.block_diag(*kept)  # type: ignore[no-untyped-call]
+    return blocks
+
+
+def fair_shares(wanted: Sequence[int], count: int) -> list[int]:
+    """Return how many each gets of `count` where all want some: what they want, or equally many if that is too much.
+
+    >>> fair_shares([200, 5, 40], 64)
+    [30, 5, 29]
+    """
+    shares = [0] * len(wanted)
+    for rank, place in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
+        shares[place] = min(wanted[place], (count - sum(shares)) // (len(wanted) - rank))
+    return shares
 
 
 def _orthonormal(columns: Tensor) -> Tensor:

@@ -54,7 +54,8 @@ class Features:
     def __init__(
         self, graph: Graph, device: torch.device | str = "cpu", preparation: Preparation | None = None
     ) -> None:
-        self._blocks_of = None if graph.kinds is None else KindBlocks(graph.kinds, len(graph.kind_names))
+        self.kinds = None if graph.kinds is None else KindBlocks(graph.kinds, len(graph.kind_names))
+        self._blocks_of = self.kinds
         self.shape = (graph.num_nodes, graph.num_inputs)
         self.device = torch.device(device)
         table = graph.table if graph.table is not None and graph.table.comparable else None
@@ -86,11 +87,22 @@ class Features:
         """Return these features, or those of `most` nodes drawn at random where there are more."""
         if self.shape[0] <= most:
             return self
-        rows = np.sort(np.random.default_rng(0).choice(self.shape[0], most, replace=False))
+        return self._part(self._read(_drawn(np.arange(self.shape[0]), most)))
+
+    def of_kind(self, kind: int, most: int) -> Features:
+        """Return the features of one kind of nodes, without the columns of the others; a random part of many nodes."""
+        if self.kinds is None:
+            raise TypeError("there is only one kind of nodes")
+        width = self.shape[1] // self.kinds.number
+        rows = self._read(_drawn(np.flatnonzero(self.kinds.kinds == kind), most))
+        return self._part(rows[:, kind * width : (kind + 1) * width])
+
+    def _part(self, rows: Any) -> Features:
+        """Return features of some rows that were read."""
         part = object.__new__(Features)
-        part.shape, part.device, part.preparation = (most, self.shape[1]), self.device, self.preparation
-        part._host, part._sparse, part._pending = self._read(rows), self._sparse, None
-        part._blocks_of = None
+        part.shape, part.device, part.preparation = rows.shape, self.device, self.preparation
+        part._host, part._sparse, part._pending = rows, self._sparse, None
+        part.kinds = part._blocks_of = None
         part._whole = part._tensors(part._host)
         return part
 
@@ -233,6 +245,11 @@ class Features:
         if self._whole is not None and not self._sparse:
             return self._whole[0][start:end] @ weight
         return self._rows_of(start, end)[0] @ weight
+
+
+def _drawn(nodes: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
+    """Return the nodes, or `most` of them drawn at random."""
+    return nodes if len(nodes) <= most else np.sort(np.random.default_rng(0).choice(nodes, most, replace=False))
 
 
 def _room(device: torch.device) -> int:

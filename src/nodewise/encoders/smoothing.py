@@ -30,7 +30,7 @@ from torch.nn.functional import normalize
 from nodewise.core import rng
 from nodewise.core.config import Range
 from nodewise.core.errors import InputError
-from nodewise.encoders.directions import MOST_ROWS, leading_directions
+from nodewise.encoders.directions import directions_by_kind
 from nodewise.encoders.encoder import Encoder, EncoderSettings, Pass, encoder, smoothing_passes
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
@@ -118,7 +118,7 @@ class Smoothing(Encoder):
         if self.settings.start == "random":
             return
         columns = features.shape[1]
-        directions, _ = leading_directions(features.sample(MOST_ROWS), max(sizes))  # (F, k)
+        directions = directions_by_kind(features, max(sizes))  # (F, k)
         if not directions.shape[1]:
             raise InputError("all features are zero once prepared; leave them out, or set features.scaling=none")
         for run, seed in enumerate(seeds.tolist()):

@@ -156,7 +156,7 @@ def _adam(
         for name, (rows, targets) in watched.items():
             hits[name].append(correct(rows, targets, current))
 
-    choosing = part("val") if preset.taken == "best validation step" else None
+    choosing = part("val") if preset.taken != "last step" else None
     fitted = fit(*part("train"), weights, decays, preset, choosing, watch)
     tasks = list(zip(matrices, splits, fitted.weights, strict=True))
     return _Outcome(

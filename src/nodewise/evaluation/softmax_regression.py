@@ -77,7 +77,7 @@ def fit(
         targets: their classes (S, n).
         weights: the starting point (S, R, W, C, d + 1).
         decays: the W weight decays.
-        preset: learning rate and number of steps.
+        preset: learning rate, number of steps, and which of equally good steps is taken.
         validation: rows and classes that choose the step; without them the last step is taken.
         watch: called with the weights after each step. It cannot change what is taken.
     """
@@ -95,7 +95,7 @@ def fit(
         weights.addcdiv_(mean, denominator, value=-preset.learning_rate / (1 - _BETA_1**step))
         if validation is not None:
             hits = correct(*validation, weights)
-            better = hits >= most
+            better = hits > most if preset.taken == "first best validation step" else hits >= most
             most, steps = torch.where(better, hits, most), torch.where(better, step, steps)
             taken = torch.where(better[..., None, None], weights, taken)
         if watch is not None:

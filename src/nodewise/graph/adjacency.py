@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ import numpy.typing as npt
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count
 from nodewise.graph.ids import NodeIds
+
+if TYPE_CHECKING:
+    from nodewise.graph.edge_types import EdgeTypes
 
 _MOST_NODES = 2**31 - 1
 _CHUNK = 1 << 20
@@ -148,6 +151,7 @@ class Edges:
         targets: position of the other.
         notes: in words, what reading changed or assumed.
         weights: float32, one per edge and above zero; None where they have none.
+        types: the type of each edge; None where they have none.
     """
 
     ids: NodeIds
@@ -155,6 +159,7 @@ class Edges:
     targets: Positions
     notes: tuple[str, ...] = ()
     weights: npt.NDArray[np.float32] | None = None
+    types: EdgeTypes | None = None
 
     def weighted(self, weights: npt.NDArray[Any], place: Callable[[int], str], used: bool = True) -> Edges:
         """Return the edges that have a weight, with it if it is to be `used`.
@@ -178,7 +183,8 @@ class Edges:
         if absent := int(np.count_nonzero(~present)):
             notes += (f"{count(absent, 'edge')} of weight zero dropped",)
         kept = weights[present] if used else None
-        return Edges(self.ids, self.sources[present], self.targets[present], notes, kept)
+        types = None if self.types is None else self.types.of_edges(present)
+        return Edges(self.ids, self.sources[present], self.targets[present], notes, kept, types)
 
     def once(self, directed: bool = False) -> Edges:
         """Return edges given in both directions in one of them; else note that the directions are ignored.
@@ -198,6 +204,8 @@ class Edges:
             same = np.array_equal(there, back) and np.array_equal(given, returned)
         if not same:
             return replace(self, notes=(*self.notes, DIRECTED))
+        if self.types is not None:  # an edge may have one type there, and another one back
+            return self
         half = self.sources <= self.targets
         weights = None if self.weights is None else self.weights[half]
         return Edges(self.ids, self.sources[half], self.targets[half], self.notes, weights)

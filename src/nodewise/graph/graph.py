@@ -14,8 +14,9 @@ import scipy.sparse as sp
 
 from nodewise.core.errors import InputError, require_type
 from nodewise.core.messages import count, html_table
-from nodewise.graph.adjacency import undirected
+from nodewise.graph.adjacency import checked, undirected
 from nodewise.graph.directions import Faces
+from nodewise.graph.edge_types import EdgeTypes, TypedEdges, names_of, no_types, used_of
 from nodewise.graph.features import FeatureField, as_features
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.labels import encode_labels
@@ -65,6 +66,8 @@ class Graph:
             are of the same edges without directions.
         kinds: int64 (N,), the kind of each node, -1 where unknown; None where there is only one.
         kind_names: the user's name of each kind; ``kind_names[kinds[i]]``.
+        typed: the same edges as they were given, each with its type (`nodewise.graph.edge_types`); None where they
+            have none.
         table: how the columns of a table became the features; None where they are as they were given.
     """
 
@@ -83,6 +86,7 @@ class Graph:
     faces: Faces | None = None
     kinds: npt.NDArray[np.int64] | None = None
     kind_names: tuple[str | int, ...] = ()
+    typed: TypedEdges | None = None
     table: FittedTable | None = None
 
     def __post_init__(self) -> None:
@@ -104,6 +108,7 @@ class Graph:
         edges = self.num_edges if self.faces is None else len(self.faces.indices) // 2
         feature = "structural feature" if self.structural else "feature"
         facts = [count(self.num_nodes, "node"), count(edges, edge), count(self.num_features, feature)]
+        facts += [] if self.typed is None else [count(len(self.typed.names), "type of edges", "types of edges")]
         return facts if self.labels is None else [*facts, count(self.num_classes, "class", "classes")]
 
     @property
@@ -158,6 +163,7 @@ class Graph:
         targets: npt.ArrayLike,
         *,
         weights: npt.ArrayLike | None = None,
+        types: Any = None,
         directed: bool = False,
         num_nodes: int | None = None,
         ids: NodeIds | Sequence[int | str] | None = None,
@@ -176,6 +182,8 @@ class Graph:
             sources: position of one end of each edge.
             targets: position of the other end.
             weights: of each edge, above zero; those of an edge given several times are added up.
+            types: the type of each edge, a name; all are used unless `of_types` or `along` chooses (None where there is
+                only one).
             directed: whether edges go from sources to targets; else their directions mean nothing.
             num_nodes: N; by default the number of `ids`, of feature rows, or the largest position plus one.
             ids: name of each position; by default the positions themselves.
@@ -212,6 +220,9 @@ class Graph:
         if last >= num_nodes:
             raise InputError(f"{name}: an edge names node {last}, but the {count(num_nodes, 'node')} count from 0")
         masses = None if weights is None else _weights(weights, len(first), name)
+        known_types = None if types is None else EdgeTypes.of(types, f"{name}: types of edges")
+        if known_types is not None and len(known_types.codes) != len(first):
+            raise InputError(f"{name}: {len(known_types.codes)} types of edges for {count(len(first), 'edge')}")
         adjacency = undirected(first, second, num_nodes, masses)
         known_kinds = (None, ()) if kinds is None else encode_labels(kinds, f"{name}: kinds")
         codes, names = None, () if class_names is None else tuple(class_names)
@@ -235,6 +246,7 @@ class Graph:
             faces=Faces.of(first, second, num_nodes, masses) if directed else None,
             kinds=known_kinds[0],
             kind_names=known_kinds[1],
+            typed=TypedEdges.between(first, second, known_types, masses),
             table=table,
         )
 
@@ -255,6 +267,7 @@ class Graph:
         graph: nx.Graph,
         *,
         weight: str | None = "weight",
+        types: str | None = "type",
         features: Sequence[str] = (),
         labels: str | None = None,
         kinds: str | None = None,
@@ -266,6 +279,7 @@ class Graph:
             graph: any networkx graph; parallel edges add up, and directions are left out unless `directed` is among
                 the details.
             weight: the edge attribute that holds the weight; an edge without it weighs 1. None leaves weights out.
+            types: the edge attribute that holds the type of the edge, where edges have it.
             features: the node attributes, numbers or sequences of numbers, that make up the features.
             labels: the node attribute that holds the class.
             kinds: the node attribute that holds the kind of the node.
@@ -273,7 +287,7 @@ class Graph:
         """
         from nodewise.read.interop import edges_from_networkx, networkx_attributes
 
-        edges = edges_from_networkx(graph, weight=weight, directed=bool(details.get("directed")))
+        edges = edges_from_networkx(graph, weight=weight, directed=bool(details.get("directed")), types=types)
         if features:
             details["features"] = networkx_attributes(graph, features)
         if kinds is not None:
@@ -286,14 +300,59 @@ class Graph:
     def from_pyg(cls, data: Data, **details: Any) -> Graph:
         """Build a graph from a `torch_geometric.data.Data`: edge_index, edge_weight, x, y and the train/val/test masks.
 
-        Of a `HeteroData` every type of nodes becomes a kind, whose node 3 is called "type:3", and all types of edges
-        count the same. `details` are those of `from_edges` and come before what `data` holds.
+        Of a `HeteroData` every type of nodes becomes a kind, whose node 3 is called "type:3", and the relation of every
+        type of edges becomes their type. `details` are those of `from_edges` and come before what `data` holds.
         """
         from nodewise.read.interop import edges_from_pyg, edges_of_types, pyg_details, type_details
 
         if hasattr(data, "node_types"):
             return cls._from(edges_of_types(data, bool(details.get("directed"))), type_details(data) | details)
         return cls._from(edges_from_pyg(data, bool(details.get("directed"))), pyg_details(data) | details)
+
+    def of_types(self, names: str | Sequence[str]) -> Graph:
+        """Return the graph with the edges of some types only, such as "buys,likes" or ["buys", "likes"].
+
+        All nodes stay; those that such edges do not touch know their own features only.
+        """
+        typed = self._typed().of_types(names_of(names) or [])
+        if not len(typed.sources):
+            raise InputError(f"{self.name}: no edge is of the types asked for; name some", code="unknown-type")
+        said = used_of(typed.names, len(typed.sources), len(self._typed().sources))
+        return self._joined(typed.sources, typed.targets, typed.weights, typed, said)
+
+    def along(self, metapath: str | Sequence[str]) -> Graph:
+        """Return the graph of the pairs that a metapath joins, such as "buys,buys" (`nodewise.graph.edge_types`).
+
+        All nodes stay; those where it neither begins nor ends know their own features only.
+        """
+        names = names_of(metapath) or []
+        found = self._typed().along(
+            names, self.num_nodes, kinds=self.kinds, kind_names=self.kind_names, directed=self.directed
+        )
+        said = f"edges are now the pairs that the metapath {','.join(names)} joins"
+        return self._joined(*found[:2], checked(found[2]), None, said)
+
+    def _typed(self) -> TypedEdges:
+        if self.typed is None:
+            raise no_types(self.name)
+        return self.typed
+
+    def _joined(self, sources: Any, targets: Any, weights: Any, typed: TypedEdges | None, said: str) -> Graph:
+        """Return the graph with other edges, and a note on them."""
+        found = undirected(sources, targets, self.num_nodes, weights)
+        alone = int(np.count_nonzero(np.diff(found.indptr) == 0))
+        notes = [*self.notes, said, *([f"{count(alone, 'node')} without such edges kept"] if alone else [])]
+        return replace(
+            self,
+            indptr=found.indptr,
+            indices=found.indices,
+            features=None if self.structural else self.features,
+            weights=found.weights,
+            bounds=None,
+            faces=Faces.of(sources, targets, self.num_nodes, weights) if self.directed else None,
+            typed=typed,
+            notes=tuple(notes),
+        )
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to one npz file, which holds plain arrays and nothing pickled."""
@@ -314,6 +373,7 @@ class Graph:
         details.setdefault("ids", edges.ids)
         notes = (*edges.notes, *details.pop("notes", ()))
         details.setdefault("weights", edges.weights)
+        details.setdefault("types", edges.types)
         return cls.from_edges(edges.sources, edges.targets, num_nodes=len(edges.ids), notes=notes, **details)
 
 
@@ -321,7 +381,8 @@ def without_weights(graph: Graph) -> Graph:
     """Return a graph whose edges all count the same."""
     features = None if graph.structural else graph.features
     faces = None if graph.faces is None else Faces(graph.faces.indptr, graph.faces.indices)
-    return replace(graph, features=features, weights=None, bounds=None, faces=faces)
+    typed = None if graph.typed is None else graph.typed._replace(weights=None)
+    return replace(graph, features=features, weights=None, bounds=None, faces=faces, typed=typed)
 
 
 def without_directions(graph: Graph) -> Graph:

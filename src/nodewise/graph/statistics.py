@@ -46,6 +46,8 @@ def describe(graph: Graph) -> dict[str, Any]:
         "isolated_nodes": int(np.count_nonzero(degrees == 0)),
         "degree": {name: float(np.quantile(degrees, q)) if len(degrees) else None for name, q in _QUANTILES.items()},
         "weights": None if graph.weights is None else dict(zip(("min", "max"), _range(graph.weights), strict=True)),
+        "edge_types": {} if graph.typed is None else graph.typed.counts(),
+        "node_types": kind_counts(graph),
         "features": graph.num_features,
         "feature_kind": feature_kind(graph),
         "feature_density": feature_density(graph),
@@ -122,6 +124,14 @@ def label_counts(graph: Graph) -> dict[str | int, int]:
         return {}
     counts = np.bincount(graph.labels[graph.labels >= 0], minlength=graph.num_classes)
     return dict(zip(graph.class_names, counts.tolist(), strict=True))
+
+
+def kind_counts(graph: Graph) -> dict[str | int, int]:
+    """Return how many nodes are of each kind, by the kind's name; nothing where there is only one."""
+    if graph.kinds is None:
+        return {}
+    counts = np.bincount(graph.kinds[graph.kinds >= 0], minlength=len(graph.kind_names))
+    return dict(zip(graph.kind_names, counts.tolist(), strict=True))
 
 
 def measure_homophily(graph: Graph) -> Homophily | None:

@@ -17,6 +17,7 @@ from nodewise.graph.features import check_finite
 
 if TYPE_CHECKING:
     from nodewise.graph.directions import Faces
+    from nodewise.graph.edge_types import TypedEdges
     from nodewise.graph.graph import Graph
     from nodewise.graph.ids import NodeIds
 
@@ -69,6 +70,8 @@ def check_contents(graph: Graph, source: str) -> None:
     for rows in (graph, graph.faces):
         if rows is not None:
             _check_edges(rows, source)
+    if graph.typed is not None and graph.typed.weights is not None:
+        _check_weights(graph.typed.weights, source)
     if not graph.structural:
         sparse, features = sp.issparse(graph.features), cast(Any, graph.features)
         what = "entry" if sparse else "row"
@@ -99,8 +102,13 @@ def _check_edges(graph: Graph | Faces, source: str) -> None:
         balance += int(there.sum()) - int(back.sum())
     if balance % 2**64:
         raise InputError(f"{source}: edges are there in one direction only; {_AGAIN}")
-    for start in range(0, 0 if graph.weights is None else len(graph.weights), _PIECE):
-        part = cast(Any, graph.weights)[start : start + _PIECE]
+    if graph.weights is not None:
+        _check_weights(graph.weights, source)
+
+
+def _check_weights(weights: npt.NDArray[np.float32], source: str) -> None:
+    for start in range(0, len(weights), _PIECE):
+        part = weights[start : start + _PIECE]
         if not (np.isfinite(part) & (part > 0)).all():
             raise InputError(f"{source}: a weight is not a number above zero; {_AGAIN}", code="bad-weight")
 
@@ -124,12 +132,29 @@ def _rules(graph: Graph) -> Iterator[tuple[str, bool]]:
     if graph.kinds is not None:
         rule = "kinds must be int64, one per node, each -1 or the number of a name"
         yield rule, _fits(graph.kinds, nodes, -1, len(graph.kind_names))
+    if graph.typed is not None:
+        yield "edges with types must be numbers of nodes, a type and a weight each", _fitting(graph.typed, nodes)
     if graph.labels is not None:
         rule = "labels must be int64, one per node, each -1 or the number of a class name"
         yield rule, _fits(graph.labels, nodes, -1, len(graph.class_names))
     if graph.split is not None:
         parts = vars(graph.split).values()
         yield ("the split must hold int64 positions of nodes", all(_fits(part, None, 0, nodes) for part in parts))
+
+
+def _fitting(typed: TypedEdges, nodes: int) -> bool:
+    edges = typed.sources.shape
+    ends = [array.dtype == np.int32 and array.shape == edges for array in (typed.sources, typed.targets)]
+    types = typed.codes.dtype == np.int16 and typed.codes.shape == edges
+    masses = typed.weights is None or (typed.weights.dtype == np.float32 and typed.weights.shape == edges)
+    if not (len(edges) == 1 and all(ends) and types and masses):
+        return False
+    ranges: list[tuple[Any, int, int]] = [
+        (typed.sources, 0, nodes),
+        (typed.targets, 0, nodes),
+        (typed.codes, -1, len(typed.names)),
+    ]
+    return not edges[0] or all(bool(low <= array.min() and array.max() < high) for array, low, high in ranges)
 
 
 def _row_rules(what: str, rows: Graph | Faces, nodes: int) -> Iterator[tuple[str, bool]]:

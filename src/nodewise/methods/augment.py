@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 from torch.utils.checkpoint import checkpoint
 
 from nodewise.core import rng
@@ -29,30 +30,39 @@ def drop_columns(x: Tensor, rate: float) -> Tensor:
 
 
 class Thinning:
-    """Leave out edges at random, both directions together, so that what is left is symmetric."""
+    """Leave out edges at random, each direction for itself, as the authors of methods with views do."""
 
     def __init__(self, topology: Topology) -> None:
-        self._topology = topology
-        nodes, rows = topology.num_nodes, torch.arange(topology.num_nodes, device=topology.device)
-        self._rows = torch.repeat_interleave(rows, topology.degrees)
-        place = torch.arange(len(self._rows), device=topology.device)
+        self._topology, whole = topology, topology.normalized_adjacency()
+        nodes = torch.arange(topology.num_nodes, device=topology.device)
+        self._rows, self._columns = nodes.repeat_interleave(whole.crow_indices().diff()), whole.col_indices()
+        self._loops = self._rows == self._columns
         # Entries are sorted by (row, column): sorted by (column, row), entry k of that order is the mirror of entry k.
-        mirror = torch.argsort(topology.indices * nodes + self._rows)
-        self._edge = torch.minimum(place, mirror)
+        rows, columns = self._rows[~self._loops], self._columns[~self._loops]
+        self._mirror = torch.argsort(columns * topology.num_nodes + rows)
 
     def adjacency(self, rate: float) -> Tensor:
-        """Return D^-1/2 (A' + I) D^-1/2 as CSR (N, N), each edge absent from A' with probability `rate`."""
-        return self.of(self.kept(rate))
+        """Return D^-1/2 (A' + I) C^-1/2 as CSR (N, N), each entry absent from A' with probability `rate`.
 
-    def kept(self, rate: float) -> Tensor:
-        """Draw which entries of the adjacency (2E,) stay, each edge leaving with probability `rate`."""
-        return (torch.rand(len(self._edge), device=self._edge.device) >= rate)[self._edge]
+        D and C are the sums of the rows and of the columns.
+        """
+        return self.of(torch.rand(len(self._mirror), device=self._mirror.device) >= rate)
+
+    def either(self, kept: Tensor) -> Tensor:
+        """Return the entries (2E,) that stay, and their mirrors."""
+        return kept | kept[self._mirror]
 
     def of(self, kept: Tensor) -> Tensor:
-        """Return the normalized adjacency of the entries that stay."""
-        whole, rows = self._topology, self._rows[kept]
-        weights = None if whole.weights is None else whole.weights[kept]
-        return Topology.from_rows(rows, whole.indices[kept], whole.num_nodes, weights).normalized_adjacency()
+        """Return the normalized adjacency of the entries (2E,) that stay."""
+        whole, stays = self._topology, self._loops.clone()
+        stays[~self._loops] = kept
+        rows, columns, size = self._rows[stays], self._columns[stays], whole.num_nodes
+        weights = whole.loops[rows]
+        if whole.weights is not None:
+            weights[rows != columns] = whole.weights[kept]
+        received, sent = (weights.new_zeros(size).index_add_(0, ends, weights) for ends in (rows, columns))
+        starts = pad(torch.bincount(rows, minlength=size).cumsum(0), (1, 0))
+        return csr_tensor(starts, columns, weights * (received[rows] * sent[columns]).rsqrt(), (size, size))
 
 
 @dataclass(frozen=True)

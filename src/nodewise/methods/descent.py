@@ -45,12 +45,28 @@ class PatientSettings(DescentSettings):
     patience: CountOrNone = 0
 
 
+class EncoderNetwork(nn.Module):
+    """A network whose vectors are those of its encoder; what else it has is for the loss."""
+
+    encoder: nn.Module
+
+    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
+        """Return vectors (N, d)."""
+        return cast(Tensor, self.encoder(x, adjacency))
+
+
 class DescendingEmbedder(InductiveEmbedder):
     """An embedder whose network descends on a loss; a subclass is its network and that loss."""
 
     cost = "O(N F d + N d² + E d) an epoch"
     optimizer_class: ClassVar[Any] = torch.optim.Adam
+    clip: ClassVar[float] = math.inf
+    network_class: ClassVar[type[Any]]
+    """Made of the number of features and the settings, unless `_build` says otherwise."""
     settings: Any
+
+    def _build(self, num_features: int) -> nn.Module:
+        return cast(nn.Module, self.network_class(num_features, self.settings))
 
     @abstractmethod
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
@@ -78,6 +94,7 @@ class DescendingEmbedder(InductiveEmbedder):
             learning_rate=chosen.learning_rate,
             weight_decay=getattr(chosen, "weight_decay", 0.0),
             patience=getattr(chosen, "patience", 0),
+            clip=self.clip,
             parameters=self._learned(network),
             schedule=self._schedule,
             after=lambda epoch: self._after(network, epoch),
@@ -101,6 +118,7 @@ def descend(
     learning_rate: float,
     weight_decay: float = 0.0,
     patience: int = 0,
+    clip: float = math.inf,
     parameters: Iterable[nn.Parameter] | None = None,
     schedule: Callable[[int], float] = lambda epoch: 1.0,
     after: Callable[[int], None] = lambda epoch: None,
@@ -116,12 +134,13 @@ def descend(
         learning_rate: of Adam.
         weight_decay: of Adam.
         patience: stop after so many epochs without a lower loss; 0 never stops early.
+        clip: gradients longer than this are shortened to it.
         parameters: what Adam changes, instead of all parameters.
         schedule: the factor of the learning rate in an epoch.
         after: called after each epoch.
         optimizer_class: Adam, or one like it.
     """
-    changing = network.parameters() if parameters is None else parameters
+    changing = list(network.parameters() if parameters is None else parameters)
     optimizer = optimizer_class(changing, lr=learning_rate, weight_decay=weight_decay)
     rates = torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
     best, best_at, kept = math.inf, 0, None
@@ -140,6 +159,8 @@ def descend(
             elif patience and epoch - best_at >= patience:
                 break
             loss.backward()  # type: ignore[no-untyped-call]
+            if clip < math.inf:
+                nn.utils.clip_grad_norm_(changing, clip)
             optimizer.step()
             rates.step()
             after(epoch)

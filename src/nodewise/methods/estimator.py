@@ -180,6 +180,12 @@ class Estimator(ABC):
         """Return the settings that the method's paper gives for a data set, or else its defaults."""
         return cls.settings_class(**cls.tuned.get(dataset.lower(), {}))
 
+    def overlooked(self, graph: Graph) -> str | None:
+        """Return in words what a graph has and the method does not see, or None."""
+        if graph.directed and not self.directions and not {"A", "S"}.isdisjoint(self.uses.split()):
+            return f"{self.name} sees no directions, so edges go both ways"
+        return None
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return what the constructor takes; with `deep`, every setting by its keyword as well."""
         own = {"settings": self.settings, "seed": self.seed, "device": self.device}
@@ -292,9 +298,7 @@ class Embedder(Estimator):
 
     def doubts_about(self, graph: Graph) -> list[str]:
         """Return in words what of a graph the method will not do justice to."""
-        unseen = f"{self.name} sees no directions, so edges go both ways"
-        units = units_warning(graph, self.settings)
-        return [*([unseen] if graph.directed and not self.directions else ()), *([units] if units else ())]
+        return [each for each in (self.overlooked(graph), units_warning(graph, self.settings)) if each is not None]
 
     def doubts(self) -> list[str]:
         """Return in words why the vectors of the graph fitted may be worth little."""

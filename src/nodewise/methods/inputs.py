@@ -12,19 +12,20 @@ from torch import Tensor
 from nodewise.graph.graph import Graph
 from nodewise.views.topology import Topology, csr_of, csr_tensor
 
-Scaling = Literal["raw", "shares", "unit"]
+Scaling = Literal["raw", "shares", "unit", "peaks"]
 
 
 def suitable(features: Any, wanted: Scaling) -> Scaling:
     """Return how to scale features, numpy or CSR: as wanted, but those with negative numbers, no counts, stay raw."""
     values = features if isinstance(features, np.ndarray) else features.data
-    return "raw" if wanted == "shares" and (values < 0).any() else wanted
+    return "raw" if wanted in ("shares", "peaks") and (values < 0).any() else wanted
 
 
 def scaled(features: Any, scaling: Scaling) -> Any:
-    """Return features (N, F), numpy or CSR, as they are, with rows of length one, or with rows that sum to one.
+    """Return features (N, F), numpy or CSR: as they are, or with rows that sum to one, have length one or reach one.
 
     Shares are what most papers give their networks: words are counted, and long texts are no louder than short ones.
+    Others give theirs each word as one or nothing, which is what rows of shares become when they are made to reach one.
     """
     if scaling == "raw":
         return features
@@ -32,7 +33,7 @@ def scaled(features: Any, scaling: Scaling) -> Any:
         return features  # dividing again would only round
     from sklearn.preprocessing import normalize
 
-    return normalize(features, norm="l1" if scaling == "shares" else "l2")
+    return normalize(features, norm={"shares": "l1", "unit": "l2", "peaks": "max"}[scaling])
 
 
 class Inputs:

@@ -22,6 +22,13 @@ def symmetric_product(matrix: Tensor, dense: Tensor) -> Tensor:
     return sparse_product(matrix, matrix, dense)
 
 
+def directed_product(matrix: Tensor, dense: Tensor) -> Tensor:
+    """Return matrix @ dense for any square CSR matrix (N, N), such as a graph's with some directions left out."""
+    if not dense.requires_grad:
+        return matrix @ dense
+    return sparse_product(matrix, matrix.t().to_sparse_csr(), dense)
+
+
 def unit_rows(x: Tensor) -> Tensor:
     """Return x with rows of length one; rows of zeros stay."""
     if x.layout == torch.strided:
@@ -71,15 +78,16 @@ class FeatureLinear(Linear):  # type: ignore[misc]  # torch_geometric is not typ
 
 
 class Convolution(GCNConv):  # type: ignore[misc]  # torch_geometric is not typed
-    """torch_geometric's graph convolution, of a normalized adjacency in CSR."""
+    """torch_geometric's graph convolution, of a normalized adjacency in CSR, symmetric or not."""
 
-    def __init__(self, fan_in: int, fan_out: int, **options: Any) -> None:
+    def __init__(self, fan_in: int, fan_out: int, symmetric: bool = True, **options: Any) -> None:
         super().__init__(fan_in, fan_out, normalize=False, **options)
         self.lin = FeatureLinear(fan_in, fan_out, bias=False)
+        self._product = symmetric_product if symmetric else directed_product
 
     def message_and_aggregate(self, adj_t: Tensor, x: Tensor) -> Tensor:
         """Return the sum over neighbors."""
-        return symmetric_product(adj_t, x)
+        return self._product(adj_t, x)
 
 
 class Attention(GATConv):  # type: ignore[misc]  # torch_geometric is not typed

@@ -15,6 +15,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.adjacency import Edges, undirected
 from nodewise.graph.directions import Faces
+from nodewise.graph.edge_types import EdgeTypes, TypedEdges
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds, require_same_kind
 from nodewise.graph.labels import UNKNOWN, encode_labels
@@ -47,6 +48,7 @@ def assemble(
             notes.append(f"{count(extra, 'node')} only in {Path(features.source).name} kept, without edges")
     adjacency = undirected(sources, targets, len(ids), edges.weights)
     faces = Faces.of(sources, targets, len(ids), edges.weights) if directed else None
+    typed = TypedEdges.between(sources, targets, edges.types, edges.weights)
     del edges
     if len(adjacency.indices) == 0:
         loops = f" ({count(adjacency.loops, 'self-loop')} aside)" if adjacency.loops else ""
@@ -54,7 +56,6 @@ def assemble(
             f"{path}: no edge joins two different nodes{loops}; a graph needs at least one", code="no-edges"
         )
     kinds, kind_names = encode_kinds(features)
-    notes += untouched(kinds, kind_names, np.diff(adjacency.indptr))
     codes, class_names, split, remarks = join_labels(path, ids, labels, strict)
     notes += remarks
     return Graph(
@@ -71,6 +72,7 @@ def assemble(
         faces=faces,
         kinds=kinds,
         kind_names=kind_names,
+        typed=typed,
         table=None if features is None else features.table,
     )
 
@@ -97,21 +99,25 @@ def encode_kinds(features: FeatureTable | None) -> tuple[npt.NDArray[np.int64] |
     return encode_labels(features.kinds, f"{features.source}: type")
 
 
-def untouched(
-    kinds: npt.NDArray[np.int64] | None, names: Sequence[str | int], degrees: npt.NDArray[np.int64]
-) -> list[str]:
-    """Return notes on kinds of nodes that no edge touches."""
-    if kinds is None:
-        return []
-    alone = [name for code, name in enumerate(names) if not degrees[kinds == code].any()]
-    return [
-        f"no edge touches a node of type {excerpt(name)}: such nodes know their own features only" for name in alone
-    ]
+def refuse_untouched(
+    path: Path, kinds: npt.NDArray[np.int64] | None, names: Sequence[str | int], touched: npt.NDArray[np.bool_]
+) -> None:
+    """Refuse a kind of nodes that no edge touches: a whole table of edges is likely missing, or ids are others."""
+    for code, name in enumerate(() if kinds is None else names):
+        if not touched[kinds == code].any():
+            raise InputError(
+                f"{path}: no edge touches a node of type {excerpt(name)}; give its edges too, leave out its rows, or "
+                "make the type a feature with --columns type:category",
+                code="untouched-type",
+            )
 
 
 def take_apart(graph: Graph) -> tuple[Edges, FeatureTable | None, LabelTable | None]:
     """Return the pieces of a graph that `assemble` would join to it again."""
-    if graph.faces is not None:
+    if graph.typed is not None:
+        ends, types = (graph.typed.sources, graph.typed.targets), EdgeTypes(graph.typed.codes, graph.typed.names)
+        edges = Edges(graph.ids, *ends, graph.notes, graph.typed.weights, types)
+    elif graph.faces is not None:
         sources, targets, weights = graph.faces.edges()
         edges = Edges(graph.ids, sources, targets, graph.notes, weights)
     else:

@@ -20,6 +20,7 @@ SOURCE_NAMES = frozenset(("source", "sourceid", "src", "from", "fromid", "fromno
 TARGET_NAMES = frozenset(("target", "targetid", "dst", "to", "toid", "tonode", "tonodeid", "node2"))
 ID_NAMES = frozenset(("id", "ids", "node", "nodes", "nodeid", "name", "key", "index", "vertex"))
 WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edgeweight"))
+TYPE_NAMES = frozenset(("type", "edgetype", "relation", "relationship"))
 CLASS_NAMES = frozenset(("label", "labels", "class", "classes"))
 LABEL_NAMES = CLASS_NAMES | {"y", "category", "target"}
 

@@ -13,8 +13,17 @@ import pyarrow.compute as pc
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt, listing
 from nodewise.graph.adjacency import DIRECTED, Edges
+from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds, first_missing, id_kind, require_same_kind
-from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES, ColumnFile, column_called, column_given
+from nodewise.read.columns import (
+    SOURCE_NAMES,
+    TARGET_NAMES,
+    TYPE_NAMES,
+    WEIGHT_NAMES,
+    ColumnFile,
+    column_called,
+    column_given,
+)
 
 
 class EdgePlan(NamedTuple):
@@ -26,6 +35,8 @@ class EdgePlan(NamedTuple):
         notes: in words, what is assumed by that.
         weighted: whether the weights are used; else they only say which edges are there.
         directed: whether edges go from the first end to the second.
+        type: the column of types, if there is one.
+        named: whether the user named that column.
     """
 
     ends: tuple[int, int]
@@ -33,11 +44,29 @@ class EdgePlan(NamedTuple):
     notes: tuple[str, ...]
     weighted: bool
     directed: bool = False
+    type: int | None = None
+    named: bool = False
 
     @property
     def numbers(self) -> list[int]:
         """The columns to be read as numbers."""
         return [] if self.weight is None else [self.weight]
+
+    @property
+    def keys(self) -> list[int]:
+        """The columns to be read as names: the ends, and the types if there are any."""
+        return [*self.ends, *([] if self.type is None else [self.type])]
+
+    def types_of(self, values: Any, file: ColumnFile) -> tuple[EdgeTypes | None, tuple[str, ...]]:
+        """Return the types in a column, and a note where a column that nobody named cannot be one of types."""
+        name = excerpt(file.names[self.keys[-1]])
+        try:
+            types = EdgeTypes.of(values, f"{file.path}: {name}")
+        except InputError as error:
+            if self.named:
+                raise
+            return None, (f"types of edges not used ({error})",)
+        return types, () if types is None else (f"{file.path.name}: {name} read as the type of each edge",)
 
 
 def plan_edges(
@@ -47,8 +76,15 @@ def plan_edges(
     weight_column: str | None = None,
     unweighted: bool | None = None,
     directed: bool | None = None,
+    type_column: str | None = None,
 ) -> EdgePlan:
-    """Decide which columns hold the ends and the weights; see `read_edge_list`."""
+    """Decide which columns hold the ends, the weights and the types.
+
+    By default `source` and `target` are columns with usual names, else the first two. A column called weight holds the
+    weights, unless another one is named. The third column of a file without names, if it holds numbers, may hold
+    weights or anything else: where it is zero there is no edge, and that is all it says. A column called type holds the
+    types of edges.
+    """
     if len(file.names) < 2:
         raise InputError(
             f"{file.path}: one column only ({file.beginning}); an edge list needs two, "
@@ -58,35 +94,28 @@ def plan_edges(
     ends = _end_columns(file, source, target)
     weight, used = _weight_column(file, ends, weight_column)
     used = used and not unweighted
-    notes = (*_column_notes(file, ends, weight, used, unweighted), *(_directed(file, ends) if directed else ()))
-    return EdgePlan(ends, weight, notes, used, bool(directed))
+    kind = _type_column(file, ends, weight, type_column)
+    notes = (*_column_notes(file, ends, weight, kind, used, unweighted), *(_directed(file, ends) if directed else ()))
+    return EdgePlan(ends, weight, notes, used, bool(directed), kind, type_column is not None)
 
 
-def read_edge_list(
-    file: ColumnFile,
-    source: str | None = None,
-    target: str | None = None,
-    weight_column: str | None = None,
-    unweighted: bool | None = None,
-    directed: bool | None = None,
-) -> Edges:
-    """Return the edges of a file whose columns `source` and `target` hold the ends.
-
-    By default these are columns with usual names, else the first two. A column called weight holds the weights, unless
-    another one is named. The third column of a file without names, if it holds numbers, may hold weights or anything
-    else: where it is zero there is no edge, and that is all it says.
-    """
-    plan = plan_edges(file, source, target, weight_column, unweighted, directed)
-    read = file.read(plan.ends, plan.numbers)
+def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:
+    """Return the edges of a file whose columns are used as planned, or as `plan_edges` does by default."""
+    plan = plan or plan_edges(file)
+    read = file.read(plan.keys, plan.numbers)
     notes = [*read.notes, *plan.notes]
     columns, weights = read.keys, read.numbers
     del read
+    types: EdgeTypes | None = None
+    if plan.type is not None:
+        types, said = plan.types_of(columns.pop(), file)
+        notes += said
     check_ends(file, plan, columns)
     columns = file.settle(columns)
     ids, sources, targets = encode(columns)
     if _first_stands_alone(sources, targets):
         notes += suspected_names(file, ids)
-    edges = Edges(ids, sources, targets, (*notes, *(() if directed else (DIRECTED,))))
+    edges = Edges(ids, sources, targets, (*notes, *(() if plan.directed else (DIRECTED,))), types=types)
     if plan.weight is None:
         return edges
     name = excerpt(file.names[plan.weight])
@@ -145,8 +174,23 @@ def _weight_column(file: ColumnFile, ends: tuple[int, int], given: str | None) -
     return (third if third is not None and not file.has_names and file.is_numeric(third) else None), False
 
 
+def _type_column(file: ColumnFile, ends: tuple[int, int], weight: int | None, given: str | None) -> int | None:
+    """Return the column of types of edges, if there is one."""
+    found = column_called(file, TYPE_NAMES) if given is None else column_given(file, given)
+    if found not in (*ends, weight):
+        return found
+    if given is not None:
+        raise InputError(f"{file.path}: {excerpt(given)} is to be an end or the weight of edges too; name two columns")
+    return None
+
+
 def _column_notes(
-    file: ColumnFile, ends: tuple[int, int], weight: int | None, used: bool, unweighted: bool | None
+    file: ColumnFile,
+    ends: tuple[int, int],
+    weight: int | None,
+    kind: int | None,
+    used: bool,
+    unweighted: bool | None,
 ) -> list[str]:
     notes = []
     if weight is not None and used:
@@ -169,7 +213,7 @@ def _column_notes(
             f"{file.path.name}: edges count equally, for not all values of {name} are numbers; --weight-column "
             f"{file.names[named]} says which is not"
         )
-    unused = [name for i, name in enumerate(file.names) if i not in (*ends, weight)]
+    unused = [name for i, name in enumerate(file.names) if i not in (*ends, weight, kind)]
     if unused:
         notes.append(f"{file.path.name}: not used: {listing(unused)}")
     return notes

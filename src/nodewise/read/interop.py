@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt
 from nodewise.graph.adjacency import DIRECTED, Edges
+from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds
 
 if TYPE_CHECKING:
@@ -42,7 +43,11 @@ def edges_from_scipy(
 
 
 def edges_from_networkx(
-    graph: nx.Graph, source: str = "the networkx graph", weight: str | None = "weight", directed: bool = False
+    graph: nx.Graph,
+    source: str = "the networkx graph",
+    weight: str | None = "weight",
+    directed: bool = False,
+    types: str | None = "type",
 ) -> Edges:
     """Return the edges of a networkx graph; ids are its nodes, all integers or all strings."""
     if not callable(getattr(graph, "is_directed", None)):
@@ -52,7 +57,12 @@ def edges_from_networkx(
     ids = NodeIds(list(graph), f"nodes of {source}")
     position = {node: i for i, node in enumerate(graph)}
     ends = np.array([(position[u], position[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)
-    edges = Edges(ids, ends[:, 0], ends[:, 1], (DIRECTED,) if graph.is_directed() and not directed else ())
+    notes = (DIRECTED,) if graph.is_directed() and not directed else ()
+    known = None
+    if types is not None and len(ends):
+        values = [None if value is None else str(value) for _, _, value in graph.edges(data=types)]
+        known = EdgeTypes.of(values, f"{source}: {types}")
+    edges = Edges(ids, ends[:, 0], ends[:, 1], notes, types=known)
     if weight is None:
         return edges
     given = [value for _, _, value in graph.edges(data=weight)]
@@ -141,7 +151,13 @@ def edges_of_types(data: Any, directed: bool = False) -> Edges:
         for kind in data.edge_types
     ]
     sources, targets = np.concatenate(ends, axis=1) if ends else np.empty((2, 0), np.int64)
-    return Edges(ids, sources, targets).once(directed)
+    relations = sorted({str(kind[1]) for kind in data.edge_types})
+    codes = [
+        np.full(each.shape[1], relations.index(str(kind[1])), np.int16)
+        for kind, each in zip(data.edge_types, ends, strict=True)
+    ]
+    types = EdgeTypes(np.concatenate(codes), tuple(relations)) if ends else None
+    return Edges(ids, sources, targets, types=types).once(directed)
 
 
 def type_details(data: Any) -> dict[str, Any]:
@@ -206,4 +222,6 @@ def _from_igraph(graph: Any) -> Graph:
         details["ids"] = graph.vs["name"]
     if "weight" in graph.es.attributes():
         details["weights"] = graph.es["weight"]
+    if "type" in graph.es.attributes():
+        details["types"] = [None if value is None else str(value) for value in graph.es["type"]]
     return Graph.from_edges(ends[:, 0], ends[:, 1], **details)

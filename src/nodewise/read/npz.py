@@ -21,6 +21,7 @@ from nodewise.core.files import atomic_write
 from nodewise.core.messages import count, excerpt, first_line, listing
 from nodewise.graph.adjacency import Edges
 from nodewise.graph.directions import Faces
+from nodewise.graph.edge_types import TypedEdges
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.validate import check_contents
@@ -33,12 +34,14 @@ _ID_TYPES = {str(kind): kind for kind in (pa.string(), pa.large_string())}
 _PARTS = ("train", "val", "test")
 _FEATURE_PARTS = tuple(f"features_{part}" for part in ("data", "indices", "indptr", "shape"))
 _FACES = ("faces_indptr", "faces_indices", "faces_weights")
+_TYPED = tuple(f"typed_{name}" for name in ("sources", "targets", "codes", "weights"))
 _WRITTEN = (
     _ABOUT,
     "indptr",
     "indices",
     "weights",
     *_FACES,
+    *_TYPED,
     "kinds",
     "ids",
     "id_lengths",
@@ -58,6 +61,7 @@ def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
         "notes": graph.notes,
         "class_names": graph.class_names,
         "kind_names": graph.kind_names,
+        "edge_types": () if graph.typed is None else graph.typed.names,
         "id_type": str(graph.ids.type),
     }
     arrays: Arrays = {_ABOUT: _bytes(json.dumps(about)), "indptr": graph.indptr, "indices": graph.indices}
@@ -66,6 +70,9 @@ def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
     for name, array in zip(_FACES, graph.faces or (), strict=False):
         if array is not None:
             arrays[name] = array
+    if graph.typed is not None:
+        typed = {name: getattr(graph.typed, name.removeprefix("typed_")) for name in _TYPED}
+        arrays |= {name: array for name, array in typed.items() if array is not None}
     if graph.ids.kind == "integer":
         arrays["ids"] = np.asarray(graph.ids.to_arrow())
     else:
@@ -125,6 +132,7 @@ def unpack(path: Path, arrays: Arrays) -> Graph:
             notes=(*about["notes"], *unused(path, arrays, _WRITTEN)),
             weights=arrays.get("weights"),
             faces=_faces(arrays),
+            typed=_typed(arrays, tuple(map(str, about.get("edge_types", ())))),
             table=FittedTable.from_json(arrays["table"].tobytes().decode(), str(path)) if "table" in arrays else None,
         )
         if graph.table is not None and len(graph.table.names) != graph.num_features:
@@ -176,6 +184,13 @@ def _faces(arrays: Arrays) -> Faces | None:
     if _FACES[0] not in arrays:
         return None
     return Faces(arrays["faces_indptr"], arrays["faces_indices"], arrays.get("faces_weights"))
+
+
+def _typed(arrays: Arrays, names: tuple[str, ...]) -> TypedEdges | None:
+    if _TYPED[0] not in arrays:
+        return None
+    sources, targets, codes = (arrays[name] for name in _TYPED[:3])
+    return TypedEdges(sources, targets, codes, names, arrays.get(_TYPED[3]))
 
 
 def _features(arrays: Arrays) -> Any:

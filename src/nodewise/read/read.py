@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from nodewise.core.errors import InputError, require_type
+from nodewise.graph.edge_types import names_of
 from nodewise.graph.graph import Graph, without_weights
-from nodewise.read.assemble import assemble, take_apart
+from nodewise.read.assemble import assemble, refuse_untouched, take_apart
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import read_edge_list
+from nodewise.read.edgelist import plan_edges, read_edge_list
 from nodewise.read.feature_table import FeatureTable, TableOptions, features_from_frame, read_features
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.frames import FrameColumns, is_frame, without_row_numbers
@@ -48,6 +49,9 @@ def read_graph(
     weight_column: str | None = None,
     unweighted: bool | None = None,
     directed: bool | None = None,
+    type_column: str | None = None,
+    edge_types: str | Sequence[str] | None = None,
+    metapath: str | Sequence[str] | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
     strict: bool | None = None,
@@ -86,6 +90,11 @@ def read_graph(
             by default one called weight, and the values of a sparse matrix. Weights of repeated edges are added up.
         unweighted: whether to leave weights out.
         directed: whether edges go from `source` to `target`; else their directions mean nothing.
+        type_column: the column of types of edges, by name or by number from 1, or in GraphML and GML the edges'
+            attribute; by default one called type.
+        edge_types: the types of edges to use, such as "buys,likes" or ["buys", "likes"]; all if not given.
+        metapath: types of edges to follow one after the other, such as "buys,buys", or with types of nodes
+            "customer,buys,product,buys,customer": edges are then the pairs that it leads from and to.
         id_column: the column of ids in `features` and `labels`.
         label_column: the column of classes in `labels`.
         strict: refuse labels of nodes that the graph does not have, instead of leaving them out with a note.
@@ -104,6 +113,7 @@ def read_graph(
         "source": source,
         "target": target,
         "weight_column": weight_column,
+        "type_column": type_column,
         "id_column": id_column,
         "label_column": label_column,
     }
@@ -114,19 +124,25 @@ def read_graph(
     require_type("directed", directed, bool | None, "True, False or None")
     if unweighted and weight_column is not None:
         raise InputError(f"--weight-column {weight_column} and --unweighted exclude each other; give one of them")
+    for name, given_names in {"edge_types": edge_types, "metapath": metapath}.items():
+        require_type(name, given_names, str | Sequence | None, "names with commas between them, or a list")
+    if edge_types is not None and metapath is not None:
+        raise InputError("--edge-types and --metapath exclude each other; a metapath names the types that it follows")
     require_type("columns", columns, str | Mapping | None, "text such as age:number,-internal_id, or a mapping")
     overrides, like = parse_overrides(columns), prepared_like(like)
     path = Path(path)
     kind = format_of(path)
-    if weight_column is not None and kind in ("store", "npz", "npy"):
-        raise InputError(
-            f"{path}: {kind} has no columns to choose weights from; leave out --weight-column", code="missing-column"
-        )
+    for what, column in {"weight": weight_column, "type": type_column}.items():
+        if column is not None and kind in ("store", "npz", "npy"):
+            raise InputError(
+                f"{path}: {kind} has no columns to choose {what}s from; leave out --{what}-column",
+                code="missing-column",
+            )
     attribute = None if unweighted else weight_column or "weight"
     arrays: Arrays = load_npz(path) if kind == "npz" else {}
     feature_table: FeatureTable | None = None
     label_table: LabelTable | None = None
-    if kind == "store" or is_graph(arrays):
+    if made := kind == "store" or is_graph(arrays):
         graph = open_store(path) if kind == "store" else unpack(path, arrays)
         graph = without_weights(graph) if unweighted else graph
         if directed and not graph.directed:
@@ -135,20 +151,21 @@ def read_graph(
             )
         directed = graph.directed
         if features is None and frame is None and labels is None:
-            return graph
+            return _choose(graph, edge_types, metapath)
         edges, feature_table, label_table = take_apart(graph)
     elif kind == "npz":
         edges = read_edges(path, arrays, not unweighted, bool(directed))
     elif kind == "npy":
         edges = edges_from_array(path, load_npy(path), directed=bool(directed))
     elif kind == "graphml":
-        edges = read_graphml(path, attribute, bool(directed))
+        edges = read_graphml(path, attribute, bool(directed), type_column or "type")
     elif kind == "gml":
-        edges = read_gml(path, attribute, bool(directed))
+        edges = read_gml(path, attribute, bool(directed), type_column or "type")
     else:
-        named = (source, target, weight_column)
+        named = (source, target, weight_column, type_column)
         listed = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=named)
-        edges = read_edge_list(listed, source, target, weight_column, unweighted, directed)
+        plan = plan_edges(listed, source, target, weight_column, unweighted, directed, type_column)
+        edges = read_edge_list(listed, plan)
     del arrays
 
     if frame is not None:
@@ -162,6 +179,9 @@ def read_graph(
         nodes = edges.ids if feature_table is None else feature_table.ids
         label_table = read_labels(Path(labels), nodes, key_name=id_column, label_name=label_column)
     graph = assemble(path, edges, feature_table, label_table, bool(strict), bool(directed))
+    if like is None and not made:  # new nodes may be of some kinds only, and the edges of a store be chosen ones
+        refuse_untouched(path, graph.kinds, graph.kind_names, graph.degrees > 0)
+    graph = _choose(graph, edge_types, metapath)
     paths = {"graph": path, "features": features, "labels": labels}
     origin: dict[str, str | bool] = {
         name: str(Path(each).resolve()) for name, each in paths.items() if each is not None
@@ -172,6 +192,9 @@ def read_graph(
         "weight_column": weight_column,
         "unweighted": unweighted,
         "directed": directed or None,
+        "type_column": type_column,
+        "edge_types": None if edge_types is None else ",".join(names_of(edge_types) or []),
+        "metapath": None if metapath is None else ",".join(names_of(metapath) or []),
         "id_column": id_column,
         "label_column": label_column,
     }
@@ -182,6 +205,13 @@ def read_graph(
     # Set, not replaced: that would compute structural features nobody may ask for.
     object.__setattr__(graph, "origin", origin)
     return graph
+
+
+def _choose(graph: Graph, edge_types: Any, metapath: Any) -> Graph:
+    """Return the graph with the edges that the user chose."""
+    if edge_types is not None:
+        return graph.of_types(edge_types)
+    return graph if metapath is None else graph.along(metapath)
 
 
 def _read_from_memory(path: Any, labels: Any, **options: Any) -> Graph:

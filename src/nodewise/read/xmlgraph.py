@@ -19,15 +19,15 @@ _BLOCK = 1 << 16
 _REQUIRED = {"node": ("id",), "edge": ("source", "target")}
 
 
-def read_graphml(path: Path, weight: str | None = "weight", directed: bool = False) -> Edges:
+def read_graphml(path: Path, weight: str | None = "weight", directed: bool = False, types: str = "type") -> Edges:
     """Return the edges of a GraphML file; ids are strings, as in the file."""
     check_graphml(path)
-    return _read(path, "GraphML", weight, directed)
+    return _read(path, "GraphML", weight, directed, types)
 
 
-def read_gml(path: Path, weight: str | None = "weight", directed: bool = False) -> Edges:
+def read_gml(path: Path, weight: str | None = "weight", directed: bool = False, types: str = "type") -> Edges:
     """Return the edges of a GML file; ids are the nodes' labels, or their id numbers where they have none."""
-    return _read(path, "GML", weight, directed)
+    return _read(path, "GML", weight, directed, types)
 
 
 def check_graphml(path: Path) -> None:
@@ -78,7 +78,7 @@ def check_graphml(path: Path) -> None:
             raise InputError(f"{path}: cannot be read: {first_line(error)}", code="unreadable-file") from error
 
 
-def _read(path: Path, kind: str, weight: str | None, directed: bool) -> Edges:
+def _read(path: Path, kind: str, weight: str | None, directed: bool, types: str) -> Edges:
     try:
         import networkx as nx
     except ImportError:
@@ -92,7 +92,7 @@ def _read(path: Path, kind: str, weight: str | None, directed: bool) -> Edges:
         raise InputError(
             f"{path}: not readable as {kind} ({first_line(error)}); check or export it again", code="damaged-file"
         ) from error
-    edges = edges_from_networkx(graph, str(path), weight, directed)
+    edges = edges_from_networkx(graph, str(path), weight, directed, types)
     attributes = sorted({str(name) for _, data in graph.nodes(data=True) for name in data})
     notes = edges.notes
     if attributes:

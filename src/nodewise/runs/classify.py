@@ -14,6 +14,7 @@ import numpy as np
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count, html_table
 from nodewise.core.progress import for_terminal
+from nodewise.core.terminal import say
 from nodewise.evaluation.folds import FOLDS, deal_folds
 from nodewise.evaluation.logistic import classify_unlabeled
 from nodewise.graph.graph import Graph, Split
@@ -161,6 +162,8 @@ def label(graph: Graph, estimator: Any, *, seed: int, quiet: bool) -> Labeled:
     rest = np.setdiff1d(np.arange(graph.num_nodes), np.concatenate([split.train, split.val]))
     if not len(rest):
         raise InputError(f"{graph.name}: every node has a label; there is nothing to classify", code="nothing-to-do")
+    if (overlooked := estimator.overlooked(graph)) is not None:
+        say(overlooked, quiet)
     features = None if graph.structural else graph.features  # left to be computed when needed
     estimator.fit(replace(graph, features=features, split=split), progress=for_terminal(quiet))
     chances, classes = (part.numpy() for part in estimator.probabilities_.max(1))

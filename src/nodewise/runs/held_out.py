@@ -48,6 +48,7 @@ def without_edges(graph: Graph, edges: np.ndarray) -> Graph:
     kept = ~np.isin(sources * graph.num_nodes + graph.indices, both)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(sources[kept], minlength=graph.num_nodes))])
     per_edge: dict[str, Any] = {"indptr": indptr.astype(np.int64), "indices": np.asarray(graph.indices)[kept]}
+    per_edge |= {"typed": None}  # types have served to choose edges, and would still name those taken out
     if graph.weights is not None:
         per_edge |= {"weights": np.asarray(graph.weights)[kept], "bounds": None}
     features = None if graph.structural else graph.features  # computed from the edges that are left

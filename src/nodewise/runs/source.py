@@ -28,6 +28,9 @@ class EdgeColumns:
     weight_column: str | None = None
     unweighted: bool | None = None
     directed: bool | None = None
+    type_column: str | None = None
+    edge_types: str | None = None
+    metapath: str | None = None
 
 
 @dataclass(frozen=True)

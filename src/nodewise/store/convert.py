@@ -17,10 +17,11 @@ from nodewise.core.messages import count
 from nodewise.core.progress import Progress, SilentProgress, track
 from nodewise.core.staging import Say, Staging, refuse_foreign, staged
 from nodewise.core.version import __version__
+from nodewise.graph.edge_types import names_of
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.structural import num_structural
-from nodewise.read.assemble import encode_kinds, feature_rows, join_labels, untouched
+from nodewise.read.assemble import encode_kinds, feature_rows, join_labels, refuse_untouched
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
 from nodewise.read.edgelist import plan_edges
 from nodewise.read.feature_table import TableOptions
@@ -29,6 +30,7 @@ from nodewise.read.label_table import label_column_names, read_labels
 from nodewise.read.read import read_graph
 from nodewise.store.convert_edges import number_edges, sort_edges
 from nodewise.store.convert_features import FEATURES, SPARSE_FEATURES, spill_features, write_features
+from nodewise.store.convert_types import write_types
 from nodewise.store.layout import (
     FORMAT,
     IDS,
@@ -82,7 +84,7 @@ class Conversion:
     def edges_task(self) -> dict[str, Any]:
         """Return, by names to be told, what decides all of the work: the edges as they are now, and the options."""
         names = ("delimiter", "header", "source", "target", "weight_column", "unweighted", "directed")
-        columns = [self.column(name) for name in names]
+        columns = [self.column(name) for name in (*names, "type_column", "edge_types")]
         version = f"nodewise {__version__}, store {VERSION}"
         return {"edges": _identity(self.path), "columns": columns, "--memory": self.memory, "version": version}
 
@@ -105,6 +107,8 @@ def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: 
         arrays |= (
             {} if graph.faces is None else {f"faces_{name}": array for name, array in graph.faces._asdict().items()}
         )
+        if graph.typed is not None:
+            arrays |= {f"typed_{name}": each for name, each in graph.typed._asdict().items() if name != "names"}
         files = _write_arrays(staging, {name: array for name, array in arrays.items() if array is not None})
         if not graph.structural:
             files |= write_features(staging.path, graph.features, half, MEMORY, progress)
@@ -119,6 +123,7 @@ def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: 
             "notes": graph.notes,
             "class_names": graph.class_names,
             "kind_names": graph.kind_names,
+            "edge_types": () if graph.typed is None else graph.typed.names,
         }
         return _finish(staging, target, files, facts, progress)
 
@@ -130,9 +135,9 @@ def convert(
 
     An edge list in text or Parquet is converted in bounded memory and, after a kill, resumes where it was when
     called again in the same way; `say` is told so, and Ctrl-C is `Paused` once there is something to resume from. Other
-    files are read as a whole, as their formats ask for.
+    files are read as a whole, as their formats ask for, and so are those whose edges a metapath is to be made of.
     """
-    if (kind := format_of(task.path)) not in ("text", "parquet"):
+    if (kind := format_of(task.path)) not in ("text", "parquet") or task.column("metapath") is not None:
         graph = read_graph(task.path, features=task.features, labels=task.labels, **dict(task.columns))
         return write_store(graph, store, half=task.half, progress=progress)
     target, progress = _target(store), progress or SilentProgress()
@@ -142,21 +147,28 @@ def convert(
     later = {"features": task.features_task()}
     with staged(target, task.edges_task(), _WHAT, later=later, say=say) as staging:
         known = (SOURCE_NAMES, TARGET_NAMES)
-        named = [task.column(name) for name in ("source", "target", "weight_column")]
+        named = [task.column(name) for name in ("source", "target", "weight_column", "type_column")]
         file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"), named=named)
-        plan = plan_edges(file, named[0], named[1], named[2], task.column("unweighted"), task.column("directed"))
-        ids, batches, found = number_edges(file, plan, staging, task.memory, progress)
+        plan = plan_edges(
+            file, named[0], named[1], named[2], task.column("unweighted"), task.column("directed"), named[3]
+        )
+        ids, batches, found, types = number_edges(file, plan, staging, task.memory, progress)
+        types = types.chosen(task.path, names_of(task.column("edge_types")))
         # Before the edges are sorted, for features and labels are often wrong at first. What was done stays then, but
         # for a single batch of edges, which is soon read again.
         with staging.correctable() if batches > 1 else nullcontext():
             done = staging.step("features", lambda: _convert_features(task, ids, staging, progress))
             ids = _read_ids(staging / IDS)
             labeled = _convert_labels(task, ids, staging)
+            _refuse_untouched(task, staging, done)
         places = None if task.features is None else np.fromfile(staging / "places.bin", np.int64)
         files = done["files"] | labeled["files"]
+        if types.names:
+            typed = staging.step("types", lambda: write_types(staging, types, places, plan.weighted))
+            files, found = files | typed["files"], (*found, *typed["notes"])
         for faces in (True, False) if plan.directed else (False,):
             adjacency = sort_edges(
-                task.path, staging, batches, len(ids), places, task.memory, progress, plan.weighted, faces
+                task.path, staging, batches, len(ids), places, task.memory, progress, plan.weighted, faces, types
             )
             prefix = "faces_" if faces else ""
             for name in ("indptr", "indices", "weights"):
@@ -164,9 +176,7 @@ def convert(
                     files[f"{prefix}{name}.bin"] = [array.dtype.str, list(array.shape)]
             if adjacency.weights is not None:
                 files[f"{prefix}bounds.bin"] = ["<i4", [len(adjacency.weights)]]
-        kinds = np.fromfile(staging / "kinds.bin", np.int64) if "kinds.bin" in files else None
-        alone = untouched(kinds, done.get("kind_names", ()), np.diff(adjacency.indptr))
-        notes = (*found, *done["notes"], *alone, *labeled["notes"], *adjacency.notes())
+        notes = (*found, *done["notes"], *labeled["notes"], *adjacency.notes())
         facts = {
             "name": task.path.name.split(".")[0] or task.path.name,
             "nodes": len(ids),
@@ -175,6 +185,7 @@ def convert(
             "notes": tuple(dict.fromkeys(notes)),  # a file may serve twice
             "class_names": labeled["class_names"],
             "kind_names": tuple(done.get("kind_names", ())),
+            "edge_types": types.names,
         }
         return _finish(staging, target, files, facts, progress)
 
@@ -204,6 +215,14 @@ def _convert_features(task: Conversion, named: NodeIds, staging: Staging, progre
     extra = [f"{count(only, 'node')} only in {features.name} kept, without edges"] if only else []
     width = int(table.features.shape[1])
     return {"files": files, "notes": [*table.notes, *extra], "width": width, "kind_names": kind_names}
+
+
+def _refuse_untouched(task: Conversion, staging: Staging, done: dict[str, Any]) -> None:
+    if "kinds.bin" in done["files"]:
+        kinds = np.fromfile(staging / "kinds.bin", np.int64)
+        touched = np.zeros(len(kinds), np.bool_)
+        touched[np.fromfile(staging / "places.bin", np.int64)] = True
+        refuse_untouched(task.path, kinds, done["kind_names"], touched)
 
 
 def _convert_labels(task: Conversion, ids: NodeIds, staging: Staging) -> dict[str, Any]:

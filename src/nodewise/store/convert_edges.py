@@ -25,10 +25,12 @@ from nodewise.core.messages import count, excerpt
 from nodewise.core.progress import Progress
 from nodewise.core.staging import Staging
 from nodewise.graph.adjacency import DIRECTED, UNWEIGHTED, Adjacency, Edges, add_up, checked
+from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds, common_type, in_one_type
 from nodewise.graph.weights import bounds_in_pieces
 from nodewise.read.columns import ColumnFile, Columns
 from nodewise.read.edgelist import EdgePlan, check_ends, encode, suspected_names
+from nodewise.store.convert_types import BatchedTypes, write_codes
 from nodewise.store.layout import write_array
 from nodewise.store.open import map_array
 
@@ -39,24 +41,28 @@ _LEAST_ROWS, _MOST_ROWS = 64, 1 << 24
 
 def number_edges(
     file: ColumnFile, plan: EdgePlan, staging: Staging, memory: int, progress: Progress
-) -> tuple[NodeIds, int, tuple[str, ...]]:
+) -> tuple[NodeIds, int, tuple[str, ...], BatchedTypes]:
     """Leave the edges as batches of numbered pairs.
 
     Returns:
-        The ids by first appearance, the number of batches, and what reading changed or assumed, in words.
+        The ids by first appearance, the number of batches, what reading changed or assumed, in words, and the types of
+        the edges.
     """
     size = min(max(memory // _BYTES_A_ROW, _LEAST_ROWS), _MOST_ROWS)
     notes: tuple[str, ...] = ()
     known: Any = None
     first: list[int] = []
+    types: list[list[str]] = []
+    said: list[str] = []
     row, batches, weighted, absent, again = 0, 0, False, 0, 0
     with progress.stage("reading edges", file.num_rows) as bar:
-        for batch in file.batches(plan.ends, plan.numbers, size):
+        for batch in file.batches(plan.keys, plan.numbers, size):
             done = staging.step(f"edges {batches}", _numbering(file, plan, staging, known, batch, first, row, batches))
             fresh = _read_column(staging / f"ids-{batches}.arrow")
             known = fresh if known is None else pa.concat_arrays([known, fresh])
             weighted, absent = weighted or done["weighted"], absent + done["absent"]
             first, again = first or done["first"], again + done["again"]
+            types, said = [*types, done["types"]], [*said, *done["said"]]
             notes, rows = batch.notes, len(batch.keys[0])
             row, batches = row + rows, batches + 1
             bar.advance(rows)
@@ -69,7 +75,10 @@ def number_edges(
     numbered = NodeIds.from_distinct(ids)
     alone = suspected_names(file, numbered) if row > 1 and not again else ()
     ignored, directed = weighted and not plan.weighted, () if plan.directed else (DIRECTED,)
-    return numbered, batches, (*notes, *plan.notes, *alone, *directed, *_weight_notes(ignored, absent))
+    known_types, too_many = BatchedTypes.together(types, str(file.path), plan.named)
+    said = [note for note in dict.fromkeys(said) if not too_many]
+    told = (*notes, *plan.notes, *said, *too_many, *alone, *directed, *_weight_notes(ignored, absent))
+    return numbered, batches, told, known_types
 
 
 def sort_edges(
@@ -82,6 +91,7 @@ def sort_edges(
     progress: Progress,
     weighted: bool = False,
     faces: bool = False,
+    types: BatchedTypes = BatchedTypes(),  # noqa: B008  # a tuple, which nothing changes
 ) -> Adjacency:
     """Sort numbered pairs into `indices.bin` and `indptr.bin`; `places` gives numbers their final positions.
 
@@ -94,10 +104,10 @@ def sort_edges(
         for number in range(batches):
             done = staging.step(
                 f"{name}run {number}",
-                lambda n=number: _write_run(staging, n, places, weighted, name),  # type: ignore[misc]
+                lambda n=number: _write_run(staging, n, places, weighted, name, types),  # type: ignore[misc]
             )
             if not faces:
-                staging.forget(f"pairs-{number}.bin", f"masses-{number}.bin")
+                staging.forget(f"pairs-{number}.bin", f"masses-{number}.bin", f"codes-{number}.bin")
             given, loops = given + done["edges"], loops + done["loops"]
             bar.advance()
     runs = [f"{name}run-{number}.bin" for number in range(batches)]
@@ -138,7 +148,8 @@ def _numbering(
     """
 
     def work() -> dict[str, Any]:
-        columns = batch.keys
+        columns = list(batch.keys)
+        types, said = plan.types_of(columns.pop(), file) if plan.type is not None else (None, ())
         check_ends(file, plan, columns, row)
         # Columns of Parquet may differ in width; in one type for all batches, whatever the values of this one.
         common = common_type(columns[0].type, columns[1].type)
@@ -152,7 +163,7 @@ def _numbering(
             fresh = values.filter(pa.array(new))
         else:
             place, fresh = np.arange(len(ids)), values
-        edges, weighted = Edges(ids, place[sources], place[targets]), False
+        edges, weighted = Edges(ids, place[sources], place[targets], types=types), False
         ends = first or [int(edges.sources[0]), int(edges.targets[0])]
         others = slice(0 if first else 1, None)
         again = sum(int(np.isin(column[others], ends).sum()) for column in (edges.sources, edges.targets))
@@ -167,8 +178,12 @@ def _numbering(
         if plan.weighted:
             with (staging / f"masses-{number}.bin").open("wb") as stream:
                 write_array(stream, np.empty(0, np.float32) if edges.weights is None else edges.weights)
+        if plan.type is not None:
+            types = edges.types or EdgeTypes(np.full(len(edges.sources), -1, np.int16), ())
+            write_codes(staging, number, types)
         found = {"weighted": weighted, "absent": len(sources) - len(edges.sources)}
-        return {**found, "first": ends, "again": again}
+        names = () if types is None else types.names
+        return {**found, "first": ends, "again": again, "types": names, "said": said}
 
     return work
 
@@ -179,9 +194,16 @@ def _weight_notes(ignored_some: bool, absent: int) -> tuple[str, ...]:
 
 
 def _write_run(
-    staging: Staging, number: int, places: npt.NDArray[np.int64] | None, weighted: bool, name: str
+    staging: Staging,
+    number: int,
+    places: npt.NDArray[np.int64] | None,
+    weighted: bool,
+    name: str,
+    types: BatchedTypes,
 ) -> dict[str, int]:
     pairs = np.fromfile(staging / f"pairs-{number}.bin", np.int32).reshape(2, -1)
+    used = types.of_batch(staging, number)[1] if types.some else slice(None)
+    pairs = pairs[:, used]
     ends = pairs if places is None else places[pairs]
     apart = ends[0] != ends[1]
     ends = ends[:, apart].astype(np.int64, copy=False)
@@ -189,7 +211,7 @@ def _write_run(
         ends = np.stack([2 * ends[0], 2 * ends[1] + 1])
     keys = np.concatenate([(ends[0] << 32) | ends[1], (ends[1] << 32) | ends[0]])
     if weighted:
-        masses = np.fromfile(staging / f"masses-{number}.bin", np.float32)[apart]
+        masses = np.fromfile(staging / f"masses-{number}.bin", np.float32)[used][apart]
         # Summed before they are mirrored: both directions of an edge then have the same weight to the bit.
         low, sums = add_up((ends.min(axis=0) << 32) | ends.max(axis=0), masses)
         keys = np.concatenate([low, (low << 32) | (low >> 32)])

@@ -6,6 +6,7 @@ indptr.bin            int64 (N + 1,)
 indices.bin           int32 (2E,), int64 beyond 2^31 nodes
 weights.bin           float32 (2E,), and bounds.bin, int32 (2E,), what walks draw neighbors by; where edges have weights
 ids.arrow             an Arrow file with one column `id`, in the user's own type
+typed_*.bin           sources and targets int32, codes int16 (-1 where unknown), weights; of edges with types only
 faces_*.bin           indptr int64 (2N + 1,), indices, weights and bounds of the nodes' faces; with directions only
 features.bin          float32 or float16 (N, F); or, where they are sparse, CSR in three files:
 features_data.bin     float32; features_indices.bin and features_indptr.bin are int32, int64 beyond 2^31 entries
@@ -66,6 +67,7 @@ class Manifest:
         class_names: the user's name of each class.
         files: every file but the manifest, by name.
         kind_names: the user's name of each kind of nodes.
+        edge_types: the user's name of each type of edges.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Manifest:
     class_names: tuple[str | int, ...] = ()
     files: Mapping[str, StoredFile] = field(default_factory=dict)
     kind_names: tuple[str | int, ...] = ()
+    edge_types: tuple[str, ...] = ()
 
     def write(self, folder: Path) -> None:
         """Write the manifest; only a folder that has one is a store."""
@@ -117,6 +120,7 @@ class Manifest:
             notes=tuple(facts["notes"]),
             class_names=tuple(facts["class_names"]),
             kind_names=tuple(facts.get("kind_names", ())),
+            edge_types=tuple(facts.get("edge_types", ())),
             files={
                 name: StoredFile(**entry | {"shape": tuple(entry["shape"])}) for name, entry in facts["files"].items()
             },
@@ -201,6 +205,10 @@ _ARRAYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "faces_indices.bin": (("<i4",), ("?",)),
     "faces_weights.bin": (("<f4",), ("?",)),
     "faces_bounds.bin": (("<i4",), ("?",)),
+    "typed_sources.bin": (("<i4",), ("?",)),
+    "typed_targets.bin": (("<i4",), ("?",)),
+    "typed_codes.bin": (("<i2",), ("?",)),
+    "typed_weights.bin": (("<f4",), ("?",)),
     "features.bin": (("<f4", "<f2"), ("N", "F")),
     "features_data.bin": (("<f4",), ("?",)),
     "features_indices.bin": (_INDEX, ("?",)),
@@ -223,6 +231,7 @@ def check_facts(facts: Mapping[str, Any]) -> None:
     _require(_is_list(facts["notes"], str), "'notes' is no list of texts")
     _require(_is_list(facts["class_names"], str, int), "'class_names' is no list of names")
     _require(_is_list(facts.get("kind_names", []), str, int), "'kind_names' is no list of names")
+    _require(_is_list(facts.get("edge_types", []), str), "'edge_types' is no list of names")
     files = facts["files"]
     _require(isinstance(files, dict), "'files' is no list of files")
     _check_names(set(files), features)
@@ -238,6 +247,8 @@ def _check_names(names: set[str], features: int | None) -> None:
     _require(names.isdisjoint(_TOGETHER[1]) or names >= set(_TOGETHER[1]), "it lists a part of a split")
     for one, other in (("weights", "bounds"), ("faces_weights", "faces_bounds"), ("faces_indptr", "faces_indices")):
         _require(len(names & {f"{one}.bin", f"{other}.bin"}) != 1, f"it lists one of {one} and {other}")
+    typed = names & {f"typed_{each}.bin" for each in ("sources", "targets", "codes", "weights")}
+    _require(len(typed - {"typed_weights.bin"}) in ((3,) if typed else (0,)), "it lists a part of the edges with types")
     _require(TABLE not in names or features is not None, "it lists how features were made, but none")
     given = names & (_DENSE | _SPARSE)
     _require(given in ([set()] if features is None else [_DENSE, _SPARSE]), "'features' does not fit the files")

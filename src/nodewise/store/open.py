@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line
 from nodewise.graph.directions import Faces
+from nodewise.graph.edge_types import TypedEdges
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds, as_id_array, first_missing
 from nodewise.graph.validate import check_contents
@@ -45,6 +46,7 @@ def open_store(folder: Path, *, verify: bool = False) -> Graph:
             weights=_optional(folder, manifest, "weights"),
             bounds=_optional(folder, manifest, "bounds"),
             faces=_faces(folder, manifest),
+            typed=_typed(folder, manifest),
             table=_table(folder, manifest),
         )
     except (ValueError, KeyError, TypeError, OverflowError, OSError, MemoryError, pa.ArrowException) as error:
@@ -78,6 +80,13 @@ def _optional(folder: Path, manifest: Manifest, name: str) -> npt.NDArray[Any] |
 def _faces(folder: Path, manifest: Manifest) -> Faces | None:
     arrays = [_optional(folder, manifest, f"faces_{name}") for name in Faces._fields]
     return None if arrays[0] is None or arrays[1] is None else Faces(arrays[0], arrays[1], *arrays[2:])
+
+
+def _typed(folder: Path, manifest: Manifest) -> TypedEdges | None:
+    if "typed_codes.bin" not in manifest.files:
+        return None
+    sources, targets, codes = (_array(folder, manifest, f"typed_{name}") for name in ("sources", "targets", "codes"))
+    return TypedEdges(sources, targets, codes, manifest.edge_types, _optional(folder, manifest, "typed_weights"))
 
 
 def _features(folder: Path, manifest: Manifest) -> Any:

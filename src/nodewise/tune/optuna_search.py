@@ -26,18 +26,25 @@ JOURNAL = "optuna.journal"
 _LOOKED_AT_FIRST = 5  # trials that are never ended early: there is nothing to compare them with
 
 
-def studies(folder: Path, variants: Sequence[str], seed: int = 0, worker: int = 0) -> dict[str, Study]:
-    """Open the study of every variant, making those that are not there."""
+def require_optuna() -> None:
+    """Refuse to search where optuna is not installed."""
     try:
         import optuna
-        from optuna.storages import JournalStorage
-        from optuna.storages.journal import JournalFileBackend
     except ImportError:
         raise InputError(
             "--search optuna needs the package optuna, which is not installed: pip install 'nodewise[optuna]'",
             code="missing-package",
         ) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def studies(folder: Path, variants: Sequence[str], seed: int = 0, worker: int = 0) -> dict[str, Study]:
+    """Open the study of every variant, making those that are not there."""
+    require_optuna()
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
     folder.mkdir(parents=True, exist_ok=True)
     storage = JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
     found = {}
@@ -58,10 +65,9 @@ def studies(folder: Path, variants: Sequence[str], seed: int = 0, worker: int = 
 
 def forget_unfinished(folder: Path, variants: Sequence[str]) -> None:
     """Give up the trials of processes that were killed, so that nobody waits for or learns from them."""
-    opened = studies(folder, variants)
-    from optuna.trial import TrialState  # there, for the studies were opened
+    from optuna.trial import TrialState
 
-    for study in opened.values():
+    for study in studies(folder, variants).values():
         for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
             study.tell(trial.number, state=TrialState.FAIL)
 

@@ -21,12 +21,14 @@ class Subgraphs:
         adjacency: float32 (..., B, L, L), the normalized D^-1/2 (A_s + I) D^-1/2 of each subgraph, with weights as
             `nodewise.views.topology` says and L of the whole graph; padded rows and columns are zero.
         faces: where edges have directions, the same of both faces of every slot, float32 (..., B, 2L, 2L).
+        weighted: where edges have weights, the adjacency before it is normalized.
     """
 
     nodes: Tensor
     mask: Tensor
     adjacency: Tensor
     faces: Tensor | None = None
+    weighted: Tensor | None = None
 
     @property
     def mixing(self) -> Tensor:
@@ -74,23 +76,26 @@ def induced_subgraphs(topology: Topology, walks: Tensor) -> Subgraphs:
         from nodewise.views.compiled import induce
 
         nodes, mask, adjacency = induce(topology, walks)
-        adjacency = adjacency if topology.weights is None else normalize(adjacency)
-        return Subgraphs(nodes, mask, adjacency, _faces(topology, nodes, mask))
+        weighted = None if topology.weights is None else adjacency
+        adjacency = adjacency if weighted is None else normalize(weighted)
+        return Subgraphs(nodes, mask, adjacency, _faces(topology, nodes, mask), weighted)
     return subgraphs_in_torch(topology, walks)
 
 
 def subgraphs_in_torch(topology: Topology, walks: Tensor) -> Subgraphs:
     """Look up every pair of nodes of all walks at once, on any device."""
     nodes, mask = distinct_nodes(walks)
-    return Subgraphs(nodes, mask, _normalized(topology, nodes, mask), _faces(topology, nodes, mask))
+    edges = _with_loops(topology, nodes, mask)
+    weighted = None if topology.weights is None else edges
+    return Subgraphs(nodes, mask, normalize(edges), _faces(topology, nodes, mask), weighted)
 
 
-def _normalized(topology: Topology, nodes: Tensor, mask: Tensor) -> Tensor:
+def _with_loops(topology: Topology, nodes: Tensor, mask: Tensor) -> Tensor:
     loops = mask.to(torch.float32) if topology.weights is None else mask * topology.loops[nodes]
-    return normalize(induced_edges(topology, nodes, mask) + torch.diag_embed(loops))
+    return induced_edges(topology, nodes, mask) + torch.diag_embed(loops)
 
 
 def _faces(topology: Topology, nodes: Tensor, mask: Tensor) -> Tensor | None:
     if topology.faces is None:
         return None
-    return _normalized(topology.faces, faces_of(nodes), mask.repeat_interleave(2, -1))
+    return normalize(_with_loops(topology.faces, faces_of(nodes), mask.repeat_interleave(2, -1)))

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pytest
 import torch
 from tests.graphs import small_graph
 from tests.methods.contract import check_features_are_needed, check_seeds_and_files, check_transform
@@ -18,16 +19,22 @@ def test_better_than_its_input() -> None:
     assert accuracy(Sugrl(settings, device="cpu").fit_transform(planted())) > raw_accuracy() + 0.03
 
 
-def test_neighbor_means_are_of_neighbors_and_right_on_average() -> None:
-    inputs = Inputs(small_graph())
-    anchors = torch.eye(inputs.num_nodes)
-    found = torch.stack([neighbor_means(inputs.topology, anchors, key) for key in range(400)]).mean(0)
-    degrees = inputs.topology.degrees
-    wanted = torch.zeros(inputs.num_nodes, inputs.num_nodes)
-    wanted[inputs.edge_index[0], inputs.edge_index[1]] = 1 / degrees[inputs.edge_index[0]].float()
-    wanted[degrees == 0] = anchors[degrees == 0]
-    assert ((found > 0) == (wanted > 0)).all()
-    assert (found - wanted).abs().max() < 0.05  # 2000 draws: deviations of at most 0.012
+@pytest.mark.parametrize("weighted", [False, True])
+def test_neighbors_and_the_node_itself_take_turns(weighted: bool) -> None:
+    topology = Inputs(small_graph(weighted=weighted)).topology
+    anchors = torch.randn(topology.num_nodes, 3, generator=torch.Generator().manual_seed(0))
+    for turn in (0, 1, 7):
+        found = neighbor_means(topology, anchors, turn)
+        for node in range(topology.num_nodes):
+            own = slice(int(topology.indptr[node]), int(topology.indptr[node + 1]))
+            listed = [*topology.indices[own].tolist(), node]
+            counts = [1.0] * (len(listed) - 1) if topology.weights is None else topology.weights[own].tolist()
+            counts.append(sum(counts) / len(counts) if counts else 1.0)
+            five = [(turn + 2 * number) % len(listed) for number in range(5)]
+            wanted = sum(counts[place] * anchors[listed[place]] for place in five) / sum(
+                counts[place] for place in five
+            )
+            torch.testing.assert_close(found[node], wanted)
 
 
 def test_vectors_have_length_one_and_are_smoothed_anchors() -> None:

@@ -10,7 +10,7 @@ Differs from the paper: at most 1,000 epochs, not 100,000; Cora stops after abou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import cast
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -24,13 +24,9 @@ from nodewise.methods.products import drop
 
 
 @dataclass(frozen=True)
-class GATSettings(TrainingSettings):
+class GATSettings(TrainingSettings, learning_rate=0.005, epochs=1000, patience=100, monitor="either"):
     """Section 3.3, for Cora and Citeseer."""
 
-    learning_rate: float = 0.005
-    epochs: int = 1000
-    patience: int = 100
-    monitor: Literal["loss", "accuracy", "either"] = "either"
     hidden: Size = 8
     heads: Count = 8
     output_heads: Count = 1

@@ -23,13 +23,9 @@ from nodewise.methods.estimator import method
 
 
 @dataclass(frozen=True)
-class JKNetSettings(LayeredSettings):
+class JKNetSettings(LayeredSettings, weight_decay=1e-3, epochs=1000, patience=100, hidden=64):
     """Chosen by validation accuracy; the dropout is the paper's."""
 
-    weight_decay: float = 1e-3
-    epochs: int = 1000
-    patience: int = 100
-    hidden: int = 64
     jump: Literal["cat", "max", "lstm"] = "max"
 
 

@@ -16,7 +16,7 @@ test accuracy).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -30,17 +30,14 @@ from nodewise.methods.products import FeatureProduct, drop, symmetric_product, u
 
 
 @dataclass(frozen=True)
-class MixHopSettings(TrainingSettings):
+class MixHopSettings(
+    TrainingSettings, learning_rate=1.0, weight_decay=1e-2, epochs=400, patience=200, monitor="accuracy"
+):
     """The script for Cora.
 
     `widths` and `output_widths` are those of the powers 0, 1, 2, ...; the output's are numbers of groups of columns.
     """
 
-    learning_rate: float = 1.0
-    weight_decay: float = 1e-2
-    epochs: int = 400
-    patience: int = 200
-    monitor: Literal["loss", "accuracy", "either"] = "accuracy"
     widths: tuple[int, ...] = (24, 18, 18)
     output_widths: tuple[int, ...] = (0, 1, 1)
     input_dropout: Share = 0.5

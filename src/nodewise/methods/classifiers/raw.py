@@ -18,12 +18,8 @@ from nodewise.methods.products import FeatureLinear
 
 
 @dataclass(frozen=True)
-class RawSettings(TrainingSettings):
+class RawSettings(TrainingSettings, weight_decay=0.0, epochs=300, patience=0):
     """Of the probe `mvgrl`: the last of 300 steps."""
-
-    weight_decay: float = 0.0
-    epochs: int = 300
-    patience: int = 0
 
 
 @method("raw")

@@ -24,7 +24,7 @@ from torch.nn.functional import cosine_similarity, normalize
 
 from nodewise.core.config import Count, Share, Size
 from nodewise.methods.augment import k_means
-from nodewise.methods.descent import DecaySettings, DescendingEmbedder, follow
+from nodewise.methods.descent import DecaySettings, DescendingEmbedder, EncoderNetwork, follow
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolution
@@ -35,7 +35,7 @@ _ROWS = 4096
 
 
 @dataclass(frozen=True)
-class AFGRLSettings(DecaySettings):
+class AFGRLSettings(DecaySettings, epochs=500, weight_decay=1e-5):
     """Settings of AFGRL.
 
     Attributes:
@@ -53,8 +53,6 @@ class AFGRLSettings(DecaySettings):
     clusterings: Count = 5
     iterations: Count = 20
     momentum: Share = 0.9
-    epochs: int = 500
-    weight_decay: float = 1e-5
 
 
 class AFGRLEncoder(nn.Module):
@@ -70,7 +68,7 @@ class AFGRLEncoder(nn.Module):
         return cast(Tensor, self.activation(self.norm(self.layer(x, adjacency))))
 
 
-class AFGRLNetwork(nn.Module):
+class AFGRLNetwork(EncoderNetwork):
     """The trained encoder, its predictor, and the target, which starts as a copy."""
 
     def __init__(self, num_features: int, dimension: int) -> None:
@@ -80,10 +78,6 @@ class AFGRLNetwork(nn.Module):
         wide = 2 * dimension
         parts = nn.Linear(dimension, wide), nn.BatchNorm1d(wide), nn.PReLU(), nn.Linear(wide, dimension)
         self.predictor = nn.Sequential(*parts)
-
-    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """Return vectors (N, d)."""
-        return cast(Tensor, self.encoder(x, adjacency))
 
 
 @torch.no_grad()

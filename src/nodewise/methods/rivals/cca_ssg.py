@@ -5,8 +5,6 @@ With Z_1, Z_2 the columns of two views' embeddings brought to mean 0 and deviati
     L = - tr C_12 + λ (|C_11 - I|² + |C_22 - I|²)
 
 Settings: the authors' published commands for each data set; the defaults are those for Amazon Photo.
-
-Differs from the paper: an edge is dropped in both directions or in none.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from nodewise.methods.products import Convolutions
 
 
 @dataclass(frozen=True)
-class CCASettings(DescentSettings):
+class CCASettings(DescentSettings, epochs=50):
     """Settings of CCA-SSG.
 
     Attributes:
@@ -43,7 +41,6 @@ class CCASettings(DescentSettings):
     balance: NotNegative = 1e-3
     drop_edges: Share = 0.3
     drop_features: Share = 0.2
-    epochs: int = 50
 
 
 def cca_loss(first: Tensor, second: Tensor, balance: float) -> Tensor:
@@ -72,7 +69,7 @@ class CCASSG(DescendingEmbedder):
 
     def _build(self, num_features: int) -> nn.Module:
         size = self.settings.dimension
-        return cast(nn.Module, Convolutions(num_features, size, self.settings.layers, size))
+        return cast(nn.Module, Convolutions(num_features, size, self.settings.layers, size, symmetric=False))
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen, views = self.settings, Views(inputs)

@@ -28,12 +28,10 @@ from nodewise.views.diffusion import DiffusionSettings
 
 
 @dataclass(frozen=True)
-class DGISettings(PatientSettings):
+class DGISettings(PatientSettings, epochs=10000, patience=20):
     """Settings of DGI: the dimension d of the vectors."""
 
     dimension: Size = 512
-    epochs: int = 10000
-    patience: int = 20
 
 
 @method("dgi")

@@ -25,12 +25,11 @@ from nodewise.methods.inputs import Inputs
 
 
 @dataclass(frozen=True)
-class AutoEncoderSettings(PatientSettings):
+class AutoEncoderSettings(PatientSettings, learning_rate=0.01):
     """A two-layer GCN: units of the hidden layer, and size of the vectors."""
 
     hidden: Size = 32
     dimension: Size = 16
-    learning_rate: float = 0.01
 
 
 class GCNEncoder(nn.Module):
@@ -75,10 +74,8 @@ class GraphAutoEncoder(DescendingEmbedder):
 
 
 @dataclass(frozen=True)
-class VariationalSettings(AutoEncoderSettings):
+class VariationalSettings(AutoEncoderSettings, epochs=600):
     """Longer, since the divergence slows it down."""
-
-    epochs: int = 600
 
 
 @method("vgae")

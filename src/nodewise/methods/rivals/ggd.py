@@ -27,7 +27,7 @@ from nodewise.methods.rivals.dgi import InfomaxLayer
 
 
 @dataclass(frozen=True)
-class GGDSettings(PatientSettings):
+class GGDSettings(PatientSettings, epochs=500, patience=500):
     """Settings of GGD.
 
     Attributes:
@@ -39,8 +39,6 @@ class GGDSettings(PatientSettings):
     dimension: Size = 512
     drop_features: Share = 0.2
     power: CountOrNone = 5
-    epochs: int = 500
-    patience: int = 500
 
 
 class GGDNetwork(nn.Module):
@@ -76,9 +74,7 @@ class GGD(DescendingEmbedder):
     paper = "Zheng et al., NeurIPS 2022"
     probe = "dgi"
     settings_class = GGDSettings
-
-    def _build(self, num_features: int) -> nn.Module:
-        return GGDNetwork(num_features, self.settings)
+    network_class = GGDNetwork
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         def loss_of(epoch: int) -> Tensor:

@@ -26,7 +26,9 @@ from nodewise.methods.products import FeatureLinear
 
 
 @dataclass(frozen=True)
-class GraceSettings(TwoViewSettings, DecaySettings, PatientSettings):
+class GraceSettings(
+    TwoViewSettings, DecaySettings, PatientSettings, epochs=1000, weight_decay=1e-5, **drops(0.1, 0.4, 0.1, 0.0)
+):
     """Encoder, views and training.
 
     Attributes:
@@ -40,12 +42,6 @@ class GraceSettings(TwoViewSettings, DecaySettings, PatientSettings):
     projection: Size = 256
     activation: Literal["relu", "prelu"] = "relu"
     temperature: Annotated[float, Range(0.02)] = 0.7
-    drop_edges_1: float = 0.1
-    drop_edges_2: float = 0.4
-    drop_features_1: float = 0.1
-    drop_features_2: float = 0.0
-    epochs: int = 1000
-    weight_decay: float = 1e-5
 
 
 class GraceNetwork(nn.Module):
@@ -78,6 +74,7 @@ class Grace(DescendingEmbedder):
     probe = "grace"
     scaling = "shares"
     settings_class = GraceSettings
+    network_class = GraceNetwork
     settings: GraceSettings
     earlier_scaling = "unit"
     _narrow = {"dimension": 128, "projection": 128, "temperature": 0.4, "learning_rate": 5e-4, "epochs": 200}
@@ -86,9 +83,6 @@ class Grace(DescendingEmbedder):
         "citeseer": {**drops(0.2, 0.0, 0.3, 0.2), "activation": "prelu", "temperature": 0.9, "epochs": 200},
         "pubmed": {**drops(0.4, 0.1, 0.0, 0.2), "epochs": 1500},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return GraceNetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen, x = self.settings, inputs.x

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor, nn
@@ -22,14 +22,14 @@ from torch.nn.functional import normalize
 
 from nodewise.core.config import Layers, Range, Share, Size
 from nodewise.methods.augment import row_sums
-from nodewise.methods.descent import DecaySettings, DescendingEmbedder, follow
+from nodewise.methods.descent import DecaySettings, DescendingEmbedder, EncoderNetwork, follow
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolutions
 
 
 @dataclass(frozen=True)
-class GraphACLSettings(DecaySettings):
+class GraphACLSettings(DecaySettings, epochs=70, learning_rate=5e-4):
     """Settings of GraphACL.
 
     Attributes:
@@ -43,8 +43,6 @@ class GraphACLSettings(DecaySettings):
     layers: Layers = 1
     temperature: Annotated[float, Range(0.02)] = 0.75
     momentum: Share = 0.9
-    epochs: int = 70
-    learning_rate: float = 5e-4
 
 
 def asymmetric_loss(vectors: Tensor, predictions: Tensor, targets: Tensor, edges: Tensor, temperature: float) -> Tensor:
@@ -57,7 +55,7 @@ def asymmetric_loss(vectors: Tensor, predictions: Tensor, targets: Tensor, edges
     return (terms / sizes[edges[0]]).sum() / len(vectors)
 
 
-class GraphACLNetwork(nn.Module):
+class GraphACLNetwork(EncoderNetwork):
     """The trained GCN, its linear predictor, and the copy that follows."""
 
     def __init__(self, num_features: int, settings: GraphACLSettings) -> None:
@@ -66,10 +64,6 @@ class GraphACLNetwork(nn.Module):
         self.encoder, self.copy = (Convolutions(num_features, size, settings.layers, size) for _ in range(2))
         self.copy.load_state_dict(self.encoder.state_dict())
         self.predictor = nn.Linear(size, size)
-
-    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """Return vectors (N, d)."""
-        return cast(Tensor, self.encoder(x, adjacency))
 
 
 @method("graphacl")
@@ -81,6 +75,7 @@ class GraphACL(DescendingEmbedder):
     cost = "O(N² d + N F d) an epoch; O(N (F + d)) memory"
     probe = "graphacl"
     settings_class = GraphACLSettings
+    network_class = GraphACLNetwork
     settings: GraphACLSettings
     _citeseer = {"epochs": 15, "learning_rate": 1e-3, "weight_decay": 1e-4, "temperature": 0.99, "momentum": 0.95}
     tuned = {
@@ -88,9 +83,6 @@ class GraphACL(DescendingEmbedder):
         "citeseer": _citeseer,
         "pubmed": {"epochs": 60, "layers": 2, "dimension": 1024, "momentum": 0.99},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return GraphACLNetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         loops = torch.arange(inputs.num_nodes, device=inputs.device).expand(2, -1)

@@ -37,7 +37,7 @@ Rate = Annotated[float, Range(0, 0.999)]
 
 
 @dataclass(frozen=True)
-class GraphMAESettings(DecaySettings):
+class GraphMAESettings(DecaySettings, epochs=1500, weight_decay=2e-4):
     """Settings of GraphMAE.
 
     Attributes:
@@ -57,8 +57,6 @@ class GraphMAESettings(DecaySettings):
     sharpness: Annotated[float, Range(1)] = 3.0
     drop_features: Rate = 0.2
     drop_attention: Rate = 0.1
-    epochs: int = 1500
-    weight_decay: float = 2e-4
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -144,15 +142,13 @@ class GraphMAE(DescendingEmbedder):
     cost = "O(N F d + N d² + E d) an epoch; E d of memory"
     probe = "graphmae"
     settings_class = GraphMAESettings
+    network_class = GraphMAENetwork
     settings: GraphMAESettings
     earlier_scaling = "unit"
     tuned = {
         "citeseer": {"heads": 2, "replaced": 0.1, "sharpness": 1.0, "epochs": 300, "weight_decay": 2e-5},
         "pubmed": {"dimension": 1024, "hidden": 0.75, "replaced": 0.0, "epochs": 1000, "weight_decay": 1e-5},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return GraphMAENetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen, x = self.settings, inputs.x

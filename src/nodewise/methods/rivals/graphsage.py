@@ -36,7 +36,7 @@ _SHARED_NEGATIVES = 512
 
 
 @dataclass(frozen=True)
-class GraphSageSettings(PatientSettings):
+class GraphSageSettings(PatientSettings, epochs=50):
     """Encoder, walks and training.
 
     Attributes:
@@ -49,7 +49,6 @@ class GraphSageSettings(PatientSettings):
     dimension: Size = 256
     walk_length: Count = 5
     negatives: NotNegative = 20.0
-    epochs: int = 50
 
 
 class SageNetwork(nn.Module):

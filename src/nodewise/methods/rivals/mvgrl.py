@@ -33,10 +33,8 @@ from nodewise.views.diffusion import DiffusionSettings
 
 
 @dataclass(frozen=True)
-class MVGRLSettings(DGISSettings):
+class MVGRLSettings(DGISSettings, epochs=3000):
     """Settings of MVGRL: as those of DGI on the diffusion."""
-
-    epochs: int = 3000
 
 
 class MVGRLNetwork(nn.Module):

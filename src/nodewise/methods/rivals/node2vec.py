@@ -21,7 +21,7 @@ from nodewise.views.walks import biased_walks
 
 
 @dataclass(frozen=True)
-class Node2VecSettings(SkipGramSettings):
+class Node2VecSettings(SkipGramSettings, walks=10, length=80):
     """Skip-gram on second-order walks.
 
     Attributes:
@@ -31,8 +31,6 @@ class Node2VecSettings(SkipGramSettings):
         q: in-out parameter; small values send a walk outwards.
     """
 
-    walks: int = 10
-    length: int = 80
     p: Annotated[float, Range(1e-6)] = 1.0
     q: Annotated[float, Range(1e-6)] = 0.5
 

@@ -34,7 +34,7 @@ _STEPS, _WALKS = 2, 4
 
 
 @dataclass(frozen=True)
-class SPGCLSettings(DecaySettings):
+class SPGCLSettings(DecaySettings, epochs=500, weight_decay=1e-4):
     """Settings of SP-GCL.
 
     Attributes:
@@ -54,8 +54,6 @@ class SPGCLSettings(DecaySettings):
     sample: Count = 700
     nearest: Count = 5
     negatives: Count = 100
-    epochs: int = 500
-    weight_decay: float = 1e-4
 
 
 class SPGCLNetwork(nn.Module):
@@ -99,10 +97,11 @@ class SPGCL(DescendingEmbedder):
 
     title = "SP-GCL"
     paper = "Wang et al., TMLR 2023"
-    probe = "graphmae"
+    probe = "sp-gcl"
     optimizer_class = torch.optim.AdamW
-    scaling = "shares"
+    scaling = "peaks"
     settings_class = SPGCLSettings
+    network_class = SPGCLNetwork
     settings: SPGCLSettings
     _small = {"dimension": 1024, "normalized": False, "sample": 256}
     tuned = {
@@ -111,9 +110,6 @@ class SPGCL(DescendingEmbedder):
         | {"dropout": 0.5, "seeds": 128, "negatives": 200, "epochs": 600, "learning_rate": 9e-4, "weight_decay": 1e-5},
         "pubmed": {"dimension": 1024, "dropout": 0.5, "sample": 800, "nearest": 4, "learning_rate": 9e-4},
     }
-
-    def _build(self, num_features: int) -> nn.Module:
-        return SPGCLNetwork(num_features, self.settings)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen = self.settings

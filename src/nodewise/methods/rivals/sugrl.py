@@ -1,12 +1,11 @@
 """SUGRL: no augmented views and no discriminator, only margins between distances (Mo et al., AAAI 2022).
 
-h = MLP(X) are the anchors, A dropout(h) the structural positives, the mean of five random neighbors' anchors the
+h = MLP(X) are the anchors, A dropout(h) the structural positives, the mean of five neighbors' anchors the
 neighbor positives, and the anchors in random order the negatives (loss: `nodewise.methods.rivals.sugrl`). The vectors
 are A h, scaled to length 1. Settings are those of the authors' published configuration; the defaults are those for
 Amazon Photo.
 
 Differs from the authors' code: after every step that loads the checkpoint it ships, where there is one; we train.
-Its neighbors of a node, itself among them, take turns; ours are drawn.
 """
 
 from __future__ import annotations
@@ -20,21 +19,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize, pairwise_distance
 
-from nodewise.core import rng
 from nodewise.core.config import Count, NotNegative, Share
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder, PatientSettings
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import drop
 from nodewise.views.topology import Topology
-from nodewise.views.walks import random_walks
 
 _NEIGHBORS = 5
 _HIDDEN_DROPOUT = 0.2
 
 
 @dataclass(frozen=True)
-class SugrlSettings(DecaySettings, PatientSettings):
+class SugrlSettings(DecaySettings, PatientSettings, epochs=1000, learning_rate=0.01, weight_decay=1e-4):
     """Encoder, loss and training.
 
     Attributes:
@@ -52,9 +49,6 @@ class SugrlSettings(DecaySettings, PatientSettings):
     weight: NotNegative = 100.0
     margin: NotNegative = 0.9
     bound: NotNegative = 0.9
-    epochs: int = 1000
-    learning_rate: float = 0.01
-    weight_decay: float = 1e-4
 
 
 class SugrlNetwork(nn.Module):
@@ -100,7 +94,7 @@ class Sugrl(DescendingEmbedder):
             anchors: Tensor = network(drop(inputs.x, chosen.dropout, training=True))
             orders = [torch.randperm(inputs.num_nodes, device=inputs.device) for _ in range(chosen.negatives)]
             structural = inputs.adjacency @ dropout(anchors, _HIDDEN_DROPOUT)
-            near = neighbor_means(inputs.topology, anchors, rng.key(self.seed, "sugrl.neighbours", epoch))
+            near = neighbor_means(inputs.topology, anchors, epoch)
             weights = {"weight": chosen.weight, "margin": chosen.margin, "bound": chosen.bound}
             return multiplet_loss(anchors, structural, near, [anchors[order] for order in orders], **weights)
 
@@ -110,11 +104,22 @@ class Sugrl(DescendingEmbedder):
         return normalize(inputs.adjacency @ network(inputs.x))
 
 
-def neighbor_means(topology: Topology, anchors: Tensor, key: int) -> Tensor:
-    """Return the mean anchor of five neighbors, drawn with replacement, of each node; its own if it has none."""
+def neighbor_means(topology: Topology, anchors: Tensor, turn: int) -> Tensor:
+    """Return the mean anchor of five neighbors of each node, itself among its neighbors, that take turns.
+
+    Every second one of a node's list is taken, from the place that the turn says, around and around. Where edges have
+    weights, the five count by them.
+    """
+    turns = turn + 2 * torch.arange(_NEIGHBORS, device=topology.device).unsqueeze(1)
+    places = turns % (topology.degrees + 1)  # (5, N); the last place is the node's own
+    itself = places == topology.degrees
+    entries = (topology.indptr[:-1] + places).clamp_(max=len(topology.indices) - 1)
     nodes = torch.arange(topology.num_nodes, device=topology.device)
-    drawn = [random_walks(topology, nodes, 1, rng.fold(key, number))[:, 1] for number in range(_NEIGHBORS)]
-    return torch.stack([anchors[neighbors] for neighbors in drawn]).mean(0)
+    chosen = torch.where(itself, nodes, topology.indices[entries])
+    if topology.weights is None:
+        return anchors[chosen].mean(0)
+    weights = torch.where(itself, topology.loops, topology.weights[entries]).unsqueeze(2)
+    return (weights * anchors[chosen]).sum(0) / weights.sum(0)
 
 
 def multiplet_loss(

@@ -31,7 +31,7 @@ class ClusterCenters(StackedStrategy):
         """Choose the negatives of one step."""
         points = normalize(batch.key, dim=-1)
         cluster, centers = fixed_kmeans(points, self.clusters, self.steps, batch.stream(13))
-        middle = torch.baddbmm(centers.square().sum(-1).unsqueeze(-2) / -2, points, centers.mT)  # (S, M, C)
-        chosen = torch.zeros_like(cluster, dtype=torch.bool).scatter_(-1, middle.argmax(-2), True)
+        nearest = (points @ centers.mT).argmax(-2)  # (S, C); points have one length, so the cosine decides
+        chosen = torch.zeros_like(cluster, dtype=torch.bool).scatter_(-1, nearest, True)
         mine = cluster.gather(-1, batch.places)
         return chosen.unsqueeze(-2) & (mine.unsqueeze(-1) != cluster.unsqueeze(-2)) & batch.negatives

@@ -52,9 +52,9 @@ class CollisionSettings(EvidenceSettings):
     learning_rate: Annotated[float, Range(1e-12, 1e6)] = 4.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not self.alpha > 0:
             raise InputError(f"alpha is {self.alpha:g}; a ratio of probabilities needs a margin above 0, such as 0.9")
+        super().__post_init__()
 
 
 @strategy("networks")

@@ -280,3 +280,9 @@ def test_a_stackable_one_keeps_its_numbers_by_run(folder: Path) -> None:
 def test_a_run_without_negatives_is_refused_though_others_of_the_stack_have_some(folder: Path) -> None:
     said = refusal(folder, returning(f"candidates.negatives & {FIRST}"))
     assert "no negative for any query" in said
+
+
+def test_a_step_is_looked_at_again_only_where_there_is_something_to_say(folder: Path) -> None:
+    assert not Sampler(STRATEGIES["uniform"]()).diagnoses
+    assert Sampler(STRATEGIES["dpp"]()).diagnoses
+    assert build(folder, returning("candidates.negatives")).diagnoses  # it may be checked
