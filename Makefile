@@ -83,7 +83,7 @@ test-matrix:
 coverage: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --cov --cov-report=term:skip-covered
 
-# Mutants of what chooses, scores, evaluates and keeps runs; a day. MUTATE="src/nodewise/losses/*.py" takes a part of them,
+# Mutants of what chooses, scores, evaluates and keeps runs; an hour or two of an idle core. MUTATE="src/nodewise/losses/*.py" takes a part of them,
 # MINUTES=10 as many as that allows, in random order.
 MUTATE ?= $(filter-out %/triton_block.py,$(wildcard src/nodewise/losses/*.py src/nodewise/sampling/*.py src/nodewise/sampling/*/*.py src/nodewise/evaluation/*.py src/nodewise/runs/*.py))
 MINUTES ?= 600

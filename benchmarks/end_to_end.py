@@ -1,4 +1,4 @@
-"""Train and embed, start to end: `python benchmarks/end_to_end.py [--json] [--data-dir DIR] [--skip-slow]`.
+"""Train and embed, start to end: `python benchmarks/end_to_end.py [--json] [--data-dir DIR] [--only NAMES]`.
 
 Ours with its defaults against torch_geometric's DeepGraphInfomax of the same size (512), trained as its paper says
 (Adam 0.001, patience 20 on the loss), against our own FastRP, smoothed features, node2vec, MVGRL and GRACE, and against
@@ -96,7 +96,7 @@ def peer(library: str, python: str, graph: Graph, threads: int) -> tuple[float, 
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--skip-slow", action="store_true", help="leave out node2vec of all kinds, MVGRL and GRACE")
+    parser.add_argument("--only", default="", metavar="NAMES", help="of the rows below ours, separated by commas")
     parser.add_argument(
         "--peers", default=sys.executable, metavar="PYTHON", help="an interpreter with PecanPy and karateclub"
     )
@@ -115,14 +115,12 @@ def main() -> None:
     entries: dict[str, Callable[[], np.ndarray]] = {
         "ours": lambda: np.asarray(NodeEmbedder(device=device).fit(graph).embeddings_),
         "deep_graph_infomax": lambda: deep_graph_infomax(graph, torch.device(device)),
-        "fastrp": method("fastrp"),
-        "smoothed": method("smoothed"),
+        **{name: method(name) for name in ("fastrp", "smoothed", "node2vec", "mvgrl", "grace")},
     }
-    slow = () if args.skip_slow else ("node2vec", "mvgrl", "grace")
-    entries |= {name: method(name) for name in slow}
+    wanted = {"ours", *args.only.split(",")} if args.only else {*entries, *_PEERS}
     entries["ours"]()  # libraries make their workspaces at first use
-    found = {name: timed(embed) for name, embed in entries.items()}
-    peers = {f"{library}_node2vec": peer(library, args.peers, graph, threads) for library in _PEERS if slow}
+    found = {name: timed(embed) for name, embed in entries.items() if name in wanted}
+    peers = {library: peer(library, args.peers, graph, threads) for library in _PEERS if library in wanted}
     result: dict[str, float | int | str] = {
         "graph": graph.name,
         "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",

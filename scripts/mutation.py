@@ -204,13 +204,16 @@ class Profile(NamedTuple):
         lines = self.runs.get(str(mutant.path.resolve()), {})
         found = {test for line in (mutant.line, mutant.statement) for test in lines.get(line, [])}
         own = str(own_tests(mutant.path).relative_to(ROOT))
-        if "" in found:  # it runs when imported: whatever uses the file may notice
-            found = {test for tests in lines.values() for test in tests}
-            found |= {test for test in self.seconds if test.startswith(own)}
-        order = sorted(
-            found & self.seconds.keys(),
-            key=lambda test: (self.seconds[test] > 1, not test.startswith(own), self.seconds[test], test),
-        )
+        using = {test for tests in lines.values() for test in tests}
+        if "" in found:  # it runs when imported, and may be noticed by tests that run no line of the file
+            files = {str(file.relative_to(ROOT)) for file in tests_of(mutant.path)}
+            found = using | {test for test in self.seconds if test.split("::")[0] in files}
+
+        def rank(test: str) -> tuple[Any, ...]:
+            seconds = self.seconds[test]
+            return seconds > 1, not test.startswith(own), test not in using, seconds, test
+
+        order = sorted(found & self.seconds.keys(), key=rank)
         total, chosen = 0.0, []
         for test in order:
             total += self.seconds[test]

@@ -15,6 +15,9 @@ from nodewise.core.errors import InputError
 from nodewise.graph.graph import Split
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.settings import Settings
+from nodewise.methods.smoothed import SmoothedFeatures
+from nodewise.runs.neighbors import find_neighbors
+from nodewise.runs.run import Run
 
 ANY: Any = None
 VECTORS = Embeddings(NodeIds(["a", "b", "c"]), np.eye(3, dtype=np.float32))
@@ -34,6 +37,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "ids of half a letter": lambda: made(ids=["\ud800", "b"]),
     "ids are a number": lambda: NodeIds(5),
     "positions of a number": lambda: VECTORS.ids.positions(5),
+    "saved into a number": lambda: Run.write(SmoothedFeatures().fit(GRAPH), ANY),
+    "saved with a number": lambda: Run.write(SmoothedFeatures().fit(GRAPH), "new", 3),  # type: ignore[arg-type]
+    "a condition that is nothing": lambda: find_neighbors(Path("run"), where=[ANY]),
     "graph from nothing": lambda: read_graph(ANY),
     "graph from a number": lambda: read_graph(5),  # type: ignore[arg-type]
     "graph from bytes": lambda: read_graph(b"x"),  # type: ignore[arg-type]

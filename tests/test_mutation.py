@@ -87,9 +87,9 @@ def test_tests_are_those_of_the_folder_or_of_the_one_above(mutation: ModuleType)
 
 def test_tests_that_run_the_line_are_asked_the_likeliest_first(mutation: ModuleType) -> None:
     path = ROOT / "src/nodewise/losses/node_infonce.py"
-    own = "tests/losses/test_node_infonce.py::"
+    own, settings = "tests/losses/test_node_infonce.py::", "tests/losses/test_settings.py::defaults"
     profile = mutation.Profile(
-        {own + "slow": 3.0, own + "quick": 0.2, "other": 0.1, "elsewhere": 0.1, own + "unused": 0.1},
+        {own + "slow": 3.0, own + "quick": 0.2, "other": 0.1, "elsewhere": 0.1, own + "unused": 0.1, settings: 0.1},
         {str(path): {1: [""], 5: [own + "slow", "other", own + "quick"], 6: ["elsewhere"]}},
     )
 
@@ -100,8 +100,8 @@ def test_tests_that_run_the_line_are_asked_the_likeliest_first(mutation: ModuleT
     assert asked(5, 0.4) == [own + "quick", "other"]
     assert asked(5, 0.01) == [own + "quick"]
     assert asked(7) == []
-    # What runs when imported may be noticed by whatever uses the file.
-    assert asked(1) == [own + "unused", own + "quick", "elsewhere", "other", own + "slow"]
+    # What runs when imported may be noticed by what uses the file, and by tests that run no line of it.
+    assert asked(1) == [own + "quick", own + "unused", "elsewhere", "other", settings, own + "slow"]
     assert profile.at_import(mutation.Mutant(path, 1, 1, "", 0, 0))
     assert not profile.at_import(mutation.Mutant(path, 5, 5, "", 0, 0))
 

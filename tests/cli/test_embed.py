@@ -123,6 +123,18 @@ def test_a_run_is_not_resumed_as_another(refused: Callable[..., str], run: Path)
     assert "has another graph" in refused(*(each for each in again if each not in ("-f", "nodes.csv")))
 
 
+@pytest.mark.parametrize("options", [("--resume",), ()])
+@pytest.mark.parametrize("name", ["config.toml", "embeddings.parquet", "metrics.jsonl"])
+def test_a_folder_in_place_of_a_file_is_told_before_the_work(
+    refused: Callable[..., str], run: Path, name: str, options: tuple[str, ...]
+) -> None:
+    (run / name).unlink()
+    (run / name).mkdir()
+    said = refused("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *SMALL, "-q", *options)
+    assert name in said
+    assert said.endswith("[not-a-plain-file]\n")
+
+
 def test_a_finished_run_is_left_alone(nodewise: Nodewise, run: Path) -> None:
     before = {path: path.read_bytes() for path in run.iterdir()}
     again = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *SMALL, "--resume", "--json")

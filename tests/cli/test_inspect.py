@@ -118,6 +118,16 @@ def test_the_table_holds_the_facts(nodewise: Nodewise) -> None:
     assert ["embedding", "needs", "up"] in [line[:3] for line in lines]
 
 
+def test_what_embed_would_refuse_is_warned_of(nodewise: Nodewise, mine: Path) -> None:
+    Path("large.csv").write_text("id,x\nx1,1e30\nx2,2e30\nx3,3e30\n")
+    outcome = nodewise("inspect", "edges.csv", "--features", "large.csv", "--json")
+    assert outcome.code == 0
+    assert "too large to be squared" in json.loads(outcome.out)["embed_refuses"]
+    assert "embed_refuses" not in json.loads(
+        nodewise("inspect", "edges.csv", "--features", "nodes.parquet", "--json").out
+    )
+
+
 def test_low_homophily_is_warned_of(nodewise: Nodewise) -> None:
     Path("edges.csv").write_text("a,b\nb,c\nc,d\nd,a\n")
     Path("labels.csv").write_text("id,label\na,0\nb,1\nc,0\nd,1\n")

@@ -182,6 +182,7 @@ def test_a_strategy_that_fails_costs_the_others_nothing(tmp_path: Path, monkeypa
     [
         ({"on": []}, "nothing-to-compare"),
         ({"seeds": []}, "nothing-to-compare"),
+        ({"minutes": 0}, "nothing-to-compare"),
         ({"strategies": ["hrad"]}, "unknown-strategy"),
         ({"strategies": ["hard@beat=2"]}, "unknown-setting"),
         ({"strategies": [3]}, "bad-argument"),

@@ -212,3 +212,13 @@ def test_gpu_agrees_with_cpu(preset: str) -> None:
     on_cpu = linear_probe(vectors, labels, SPLIT, preset, restarts=2)
     on_gpu = linear_probe(torch.from_numpy(vectors).cuda(), labels, SPLIT, preset, restarts=2, device="cuda")
     assert_same(on_gpu, on_cpu, (slice(None),))
+
+
+@pytest.mark.parametrize("preset", ["mvgrl", "sklearn"])
+def test_how_far_it_is_can_be_followed(preset: str) -> None:
+    draw, shares = np.random.default_rng(0), list[float]()
+    labels, split = np.arange(60) % 3, Split(np.arange(20), np.arange(20, 40), np.arange(40, 60))
+    linear_probe(list(draw.random((2, 60, 4), dtype=np.float32)), labels, split, preset, tell=shares.append)
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < shares[-1] <= 1

@@ -19,9 +19,15 @@ import scipy.sparse as sp
 from tests.planetoid_bytes import small_set
 
 from nodewise.core.config import to_toml
+from nodewise.evaluation.paired import group_shares
 from nodewise.graph.graph import Graph, Split
+from nodewise.graph.ids import NodeIds
 from nodewise.methods.settings import Settings
+from nodewise.read.feature_table import read_features
+from nodewise.reproduce.provenance import Ledger
 from nodewise.store.convert import write_store
+from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.shards import Shard, write_manifest, write_shard
 
 EDGES_CSV = b"source,target,weight\na,b,1\nb,c,0.5\nc,d,1\nd,a,2\n"
 EDGES_TSV = b"# a comment\n0\t1\n1\t2\n2\t0\n\n2\t3\n"
@@ -46,6 +52,36 @@ GML = b"""graph [ directed 0
   edge [ source 0 target 1 weight 1.5 ] edge [ source 1 target 2 ]
 ]
 """
+COLUMNS = {
+    "id": [f"n{i}" for i in range(24)],
+    "type": ["person" if i % 3 else "firm" for i in range(24)],
+    "age": [str(20 + i) if i % 5 else "" for i in range(24)],
+    "income": [f"{i * i * 1000}.5" for i in range(24)],
+    "since": [f"2022-{i % 12 + 1:02d}-{i % 28 + 1:02d}" for i in range(24)],
+    "country": [("DE", "FR", "IT")[i % 3] for i in range(24)],
+    "active": [("yes", "no")[i % 2] for i in range(24)],
+    "tags": [("red|blue", "green", "red|green|blue")[i % 3] for i in range(24)],
+    "note": [f"The contract of customer {i} was signed and prolonged {i % 7} times" for i in range(24)],
+}
+"""A table of all kinds of columns, a column of the nodes' own kinds among them."""
+MIXED_CSV = "\n".join(map(",".join, [COLUMNS, *zip(*COLUMNS.values(), strict=True)])).encode() + b"\n"
+DIRECTED_CSV = b"from,to,amount\nn0,n1,1\nn1,n0,2.5\nn1,n2,1e3\nn2,n3,0.5\nn0,n1,1\n"
+OVERRIDES = (b"age:number,-note", b"tags:tags,since:date", b'{"country": "category", "note": null}', b"since:day-first")
+CONDITIONS = (b"country=DE", b"age>=30", b"since<2022-06-01", b"note!=x", b" income > 1e3 ")
+ROW = {
+    "graph": "g",
+    "strategy": "all",
+    "config": "17a298da307c",
+    "seed": 0,
+    "accuracy": {"few": [33.333, 46.25], "10%": [45, 32.716]},
+    "groups": {"few": group_shares(np.arange(9) % 2), "10%": group_shares(np.arange(9) % 3 > 0)},
+    "looks": {"step": [0, 2], "collision": [0.3, 0.2], "precision": [None, None], "accuracy": [38.1, 39]},
+    "cost": {"seconds": 0.04, "ms_per_step": 16.9, "peak_mb": 446, "stack": 1, "device": "cpu"},
+}
+"""A row of a comparison."""
+ROWS = b"".join(
+    json.dumps(ROW | {"strategy": name, "seed": seed}).encode() + b"\n" for name in ("all", "hard") for seed in (0, 1)
+)
 ENVIRONMENT = json.dumps(
     {"seed": 0, "graph": {"name": "mine", "source": {"graph": "edges.csv"}}, "embeddings": {"nodes": 4}}
 ).encode()
@@ -137,6 +173,9 @@ def edges_parquet() -> list[bytes]:
     ]
 
 
+HELD_OUT = parquet({"source": ["a", "b"], "target": ["b", "d"]}, compression="none")
+
+
 @cache
 def edges_npz() -> list[bytes]:
     ring = sp.csr_matrix(np.roll(np.eye(4), 1, axis=1))
@@ -180,6 +219,68 @@ def labels() -> dict[str, list[bytes]]:
 def vectors_parquet() -> list[bytes]:
     fixed = pa.FixedSizeListArray.from_arrays(pa.array(np.ones(6, np.float32)), 2)
     return [parquet({"id": ["a", "b", "c"], "embedding": fixed}), parquet({"id": [1, 2], "x": [0.5, 1.5]})]
+
+
+@cache
+def mixed_parquet() -> list[bytes]:
+    """Return the table of all kinds of columns in the types that Parquet has for them."""
+    texts = pa.table(COLUMNS)
+    age = pa.array([int(value) if value else None for value in COLUMNS["age"]])
+    days = pa.array(COLUMNS["since"]).cast(pa.date32())
+    vectors = pa.array([[i, 1.0, -i] for i in range(24)], pa.list_(pa.float32(), 3))
+    tags = pa.array([value.split("|") for value in COLUMNS["tags"]])
+    typed = {
+        "age": age,
+        "since": days,
+        "tags": tags,
+        "vector": vectors,
+        "country": texts["country"].dictionary_encode(),
+    }
+    return [
+        parquet({name: texts[name] for name in COLUMNS}),
+        parquet({"id": texts["id"], "type": texts["type"], **typed}),
+    ]
+
+
+@cache
+def fitted_table() -> bytes:
+    """Return how the columns of the table became features, as a run keeps it."""
+    with tempfile.TemporaryDirectory() as folder:
+        (path := Path(folder) / "f.csv").write_bytes(MIXED_CSV)
+        table = read_features(path, NodeIds(COLUMNS["id"])).table
+    assert table is not None
+    return table.to_json().encode()
+
+
+@cache
+def vectors_in(ending: str) -> bytes:
+    """Return a file of vectors as `nodewise export` writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"v{ending}"
+        Embeddings(["a", "b", "c"], np.arange(6, dtype=np.float32).reshape(3, 2)).write(path)
+        return path.read_bytes()
+
+
+@cache
+def shards() -> dict[str, bytes]:
+    """Return the files of vectors in two shards."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, ids = Path(name), NodeIds(["a", "b", "c"])
+        rows = np.arange(6, dtype=np.float32).reshape(3, 2)
+        written = [
+            write_shard(folder, number, ids, first, rows[first : first + 2]) for number, first in ((0, 0), (1, 2))
+        ]
+        write_manifest(folder, [Shard(**each) for each in written], 2)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@cache
+def ledger() -> bytes:
+    """Return a table of rows as `nodewise reproduce` writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Ledger(Path(folder) / "rows.csv")
+        table.append(dict.fromkeys(table.columns, "1") | {"seed": seed} for seed in (0, 1))
+        return table.path.read_bytes()
 
 
 @cache

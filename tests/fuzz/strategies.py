@@ -107,6 +107,47 @@ def tables(draw: st.DrawFn) -> bytes:
     return text.encode(draw(st.sampled_from(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16"))), "surrogatepass")
 
 
+_KINDS_OF_CELLS = (
+    st.sampled_from(("", "NA", "-", "null", " ")),
+    st.integers(-(10**6), 10**6).map(str),
+    st.floats().map(str),
+    st.sampled_from(("1,5", "1.234,5", "1,234.5", "12%", "€ 5", "1e39", "-1e308", "0x1F", "١٢")),
+    st.sampled_from(
+        ("2024-02-29", "31.12.2023", "12/31/2023", "2024-01-01T25:61", "0000-00-00", "9999-12-31", "1.1.1")
+    ),
+    st.sampled_from(("yes", "no", "true", "False", "Y", "0", "1")),
+    st.sampled_from(("DE", "FR", "é", "\u2028", "\ud800", "red|blue", "a;b;c", "[1, 2]", "\x1b[31m")),
+    st.text(max_size=12),
+    st.lists(st.sampled_from(("the", "contract", "of", "a", "customer", "ß", "日本")), max_size=8).map(" ".join),
+)
+
+
+@st.composite
+def mixed_tables(draw: st.DrawFn) -> bytes:
+    """Draw a table keyed by the nodes n0, n1 and so on, each column mostly of one kind."""
+    rows = draw(st.integers(1, 24))
+    names = draw(st.lists(st.sampled_from(("a", "b", "type", "label", "é", "", "id", "name")), min_size=1, max_size=4))
+    columns = []
+    for _ in names:
+        kind = draw(st.sampled_from(_KINDS_OF_CELLS))
+        few = draw(st.lists(st.one_of(kind, kind, kind, *_KINDS_OF_CELLS), min_size=1, max_size=6))
+        columns.append([few[i % len(few)].replace('"', "") for i in range(rows)])
+    lines = [["id", *names], *([f"n{i}", *(f'"{column[i]}"' for column in columns)] for i in range(rows))]
+    return "\n".join(map(",".join, lines)).encode("utf-8", "surrogatepass")
+
+
+def overrides() -> st.SearchStrategy[bytes]:
+    """Draw what may follow `--columns`: columns that are there or not, under kinds that are or are not."""
+    names = st.sampled_from(("age", "income", "since", "country", "active", "tags", "note", "type", "id", "x", "", "-"))
+    kinds = st.sampled_from(
+        ("number", "boolean", "category", "date", "day-first", "month-first", "text", "tags", "vector", "", "x", ":")
+    )
+    part = st.one_of(st.builds("{}:{}".format, names, kinds), names.map("-{}".format), st.text(max_size=5))
+    listed = st.lists(part, max_size=4).map(",".join)
+    mapped = st.dictionaries(names, st.one_of(kinds, st.none(), st.integers()), max_size=3).map(json.dumps)
+    return st.one_of(listed, mapped).map(lambda text: text.encode("utf-8", "surrogatepass"))
+
+
 _KINDS = st.one_of(
     hnp.boolean_dtypes(), hnp.integer_dtypes(), hnp.floating_dtypes(), hnp.unicode_string_dtypes(max_len=3),
     hnp.byte_string_dtypes(max_len=3), hnp.datetime64_dtypes(), hnp.complex_number_dtypes(), st.just(np.dtype("V4")),
@@ -337,6 +378,42 @@ _WILD: st.SearchStrategy[Any] = st.one_of(
 )
 
 
+def _alter(draw: st.DrawFn, facts: Any) -> None:
+    """Change, remove or move one thing somewhere in lists and objects of JSON."""
+    place = facts
+    while True:
+        known = list(place) if isinstance(place, dict) else range(len(place))
+        key = draw(st.sampled_from(known)) if known else None
+        if key is None or not isinstance(place[key], (dict, list)) or draw(st.integers(0, 3)) == 0:
+            break
+        place = place[key]
+    if isinstance(place, dict) and draw(st.integers(0, 5)) == 0:
+        name = draw(st.sampled_from(("../indptr.bin", "/etc/hostname", "x.bin", "labels.bin", "")))
+        place[name] = place[key] if key is not None else 0
+    elif key is not None and draw(st.integers(0, 4)) == 0:
+        del place[key]
+    elif key is not None:
+        place[key] = draw(_WILD)
+
+
+@st.composite
+def altered_json(draw: st.DrawFn, seed: bytes) -> bytes:
+    """Draw an object that is still JSON, with up to three things in it of another type, size or place."""
+    facts = json.loads(seed)
+    for _ in range(draw(st.integers(1, 3))):
+        _alter(draw, facts)
+    return json.dumps(facts).encode()
+
+
+@st.composite
+def altered_lines(draw: st.DrawFn, seed: bytes) -> bytes:
+    """Draw a file of one object a line, one of the lines altered."""
+    lines = seed.splitlines(keepends=True)
+    place = draw(st.integers(0, len(lines) - 1))
+    lines[place] = draw(altered_json(lines[place])) + b"\n"
+    return b"".join(lines)
+
+
 @st.composite
 def stores(draw: st.DrawFn, seeds: Sequence[dict[str, bytes]], sign: Callable[[dict[str, Any]], bytes]) -> bytes:
     """Draw a store, as a JSON object of its files' bytes in latin-1, whose manifest lies but has the right checksum.
@@ -346,20 +423,7 @@ def stores(draw: st.DrawFn, seeds: Sequence[dict[str, bytes]], sign: Callable[[d
     files = dict(draw(st.sampled_from(list(seeds))))
     manifest = json.loads(files["manifest.json"])
     for _ in range(draw(st.integers(0, 3))):
-        place = manifest
-        while True:
-            known = list(place) if isinstance(place, dict) else range(len(place))
-            key = draw(st.sampled_from(known)) if known else None
-            if key is None or not isinstance(place[key], (dict, list)) or draw(st.integers(0, 3)) == 0:
-                break
-            place = place[key]
-        if isinstance(place, dict) and draw(st.integers(0, 5)) == 0:
-            name = draw(st.sampled_from(("../indptr.bin", "/etc/hostname", "x.bin", "labels.bin", "")))
-            place[name] = place[key] if key is not None else 0
-        elif key is not None and draw(st.integers(0, 4)) == 0:
-            del place[key]
-        elif key is not None:
-            place[key] = draw(_WILD)
+        _alter(draw, manifest)
     for name in draw(st.lists(st.sampled_from(sorted(set(files) - {"manifest.json"})), max_size=2)):
         content = bytearray(files[name])
         for _ in range(draw(st.integers(1, 6))):

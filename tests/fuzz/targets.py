@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from tests.fuzz import seeds, strategies
 
+from nodewise.comparison.run import read_comparison
 from nodewise.core import config
+from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.datasets import planetoid
 from nodewise.datasets.planetoid_pickle import read_array, read_lists, read_matrix
@@ -19,16 +25,27 @@ from nodewise.graph.ids import NodeIds
 from nodewise.graph.splits import parse_split
 from nodewise.methods.node_embedder import _read_weights
 from nodewise.methods.settings import Settings
-from nodewise.read.feature_table import read_features
+from nodewise.read.feature_table import TableOptions, read_features
 from nodewise.read.label_table import read_labels
 from nodewise.read.npz import load_graph
 from nodewise.read.read import read_graph
+from nodewise.report.attributes import read_attributes
+from nodewise.reproduce.provenance import Ledger
+from nodewise.runs.clusters import name_clusters
+from nodewise.runs.held_out import read_held_out
+from nodewise.runs.neighbors import holds
+from nodewise.runs.source import read_ids
+from nodewise.runs.together import recorded_files
 from nodewise.store.open import open_store
+from nodewise.tables.kinds import format_overrides, parse_overrides
+from nodewise.tables.table import FittedTable
 from nodewise.tune.folder import claimed
 from nodewise.vectors.embeddings import read_embeddings
+from nodewise.vectors.shards import read_shards
 
 NAMED = NodeIds(["a", "b", "c", "d"])
 NUMBERED = NodeIds.range(4)
+TABLED = NodeIds(seeds.COLUMNS["id"])
 
 
 class Target(NamedTuple):
@@ -45,6 +62,107 @@ def _any(*kinds: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
 
 def _features(path: Path) -> None:
     read_features(path, NUMBERED if path.suffix in (".npy", ".npz") else NAMED)
+
+
+def _mixed(path: Path) -> None:
+    """Read a table, prepare its rows as new ones are, and tell what became of it."""
+    found = read_features(path, TABLED)
+    if found.table is not None:
+        again = FittedTable.from_json(found.table.to_json(), str(path))
+        read_features(path, TABLED, TableOptions(like=again))
+        assert len(again.origins) == len(again.names) == found.features.shape[1]
+
+
+def _like(path: Path) -> None:
+    """Read the table of new nodes, prepared as an earlier one was."""
+    like = FittedTable.from_json(seeds.fitted_table().decode(), "features.json")
+    found = read_features(path, TABLED, TableOptions(like=like))
+    assert found.features.shape[1] == len(like.names)
+
+
+def _fitted(path: Path) -> None:
+    """Prepare a table as a run says that it did."""
+    table = FittedTable.read(path)
+    assert table is not None
+    (rows := path.with_name("rows.csv")).write_bytes(seeds.MIXED_CSV)
+    table.describe(), table.notes("t"), table.missing_rows(2)
+    found = read_features(rows, TABLED, TableOptions(like=table))
+    assert found.features.shape[1] == len(table.names)
+
+
+def _overrides(path: Path) -> None:
+    given = parse_overrides(path.read_bytes().decode("utf-8", "surrogateescape"))
+    assert parse_overrides(format_overrides(given)) == given
+    (rows := path.with_name("rows.csv")).write_bytes(seeds.MIXED_CSV)
+    read_features(rows, TABLED, TableOptions(overrides=given))
+
+
+def _directed(path: Path) -> None:
+    graph = read_graph(path, directed=True)
+    assert graph.directed
+    assert graph.num_edges > 0
+
+
+def _weighed(path: Path) -> None:
+    graph = read_graph(path, weight_column="3")
+    assert graph.weights is None or bool(np.isfinite(graph.weights).all())
+
+
+def _kinds(path: Path) -> None:
+    """Read a graph whose nodes may be of several kinds, each with features of its own."""
+    (edges := path.with_name("e.csv")).write_bytes(b"n0,n1\nn1,n2\nn2,n3\n")
+    graph = read_graph(edges, features=path)
+    assert graph.features.shape[0] == graph.num_nodes
+
+
+def _frame(path: Path) -> None:
+    """Read a table in memory as edges, as features and as labels: what one refuses another may read."""
+    try:
+        table = pq.read_table(path)
+    except Exception:  # not what is tested here
+        raise InputError("no table") from None
+    refusals = []
+    edges = pa.table({"source": ["a", "b", "c"], "target": ["b", "c", "d"]})
+    frames: list[Any] = [table]
+    with suppress(Exception):  # what Arrow cannot hand over, pandas will not either
+        frames.append(table.to_pandas())
+    for frame in frames:
+        for given in ({"path": frame}, {"path": edges, "features": frame}, {"path": edges, "labels": frame}):
+            try:
+                read_graph(**given)
+            except InputError as error:
+                refusals.append(error)
+    if len(refusals) == 3 * len(frames):
+        raise refusals[0]
+
+
+def _attributes(path: Path) -> None:
+    columns, _ = read_attributes(path, TABLED)
+    name_clusters(np.arange(len(TABLED)) % 3, None, (), columns)
+
+
+def _condition(path: Path) -> None:
+    (rows := path.with_name("rows.csv")).write_bytes(seeds.MIXED_CSV)
+    columns = {column.name: column for column in read_attributes(rows, TABLED)[0]}
+    holds(path.read_bytes().decode("utf-8", "surrogateescape"), columns, str(rows))
+
+
+def _held_out(path: Path) -> None:
+    edges = read_held_out(path.parent, NAMED)
+    assert edges.shape[1] == 2
+    assert edges.min(initial=0) >= 0
+
+
+def _comparison(path: Path) -> None:
+    found = read_comparison(path.parent)
+    found.markdown(), found.page(), found.to_dict()
+
+
+def _shards(path: Path) -> None:
+    for name, content in seeds.shards().items():
+        if name != path.name:
+            path.with_name(name).write_bytes(content)
+    read_shards(path.parent)
 
 
 def _labels(path: Path) -> None:
@@ -79,7 +197,8 @@ def _store(path: Path) -> None:
     if (folder / "manifest.json").exists():
         graph = open_store(folder)
         # What would read out of bounds, were it let through.
-        (graph.adjacency() @ graph.features).sum()
+        with np.errstate(over="ignore", invalid="ignore"):  # numbers at the end of float32 are numbers
+            (graph.adjacency() @ graph.features).sum()
         graph.ids.to_list()
 
 
@@ -94,6 +213,7 @@ def _beside(path: Path) -> Path:
 def _environment(path: Path) -> None:
     run = RunFolder.open(_beside(path))
     run.read_environment()
+    recorded_files(run.path)
 
 
 def _metrics(path: Path) -> None:
@@ -125,8 +245,6 @@ def _planetoid(part: str) -> Callable[[Path], None]:
 
 def _pickle(path: Path) -> None:
     data = path.read_bytes()
-    from nodewise.core.errors import InputError
-
     refusals = []
     for reader in (read_array, read_matrix, read_lists):
         try:
@@ -142,6 +260,11 @@ _VECTORS = {
     "npy": ("v.npy", _any(strategies.mutated(seeds.features()["npy"]), strategies.npy_files())),
     "text": ("v.csv", _any(strategies.mutated([seeds.VECTORS_CSV]), strategies.tables())),
     "word2vec": ("v.vec", _any(strategies.mutated([seeds.WORD2VEC]), strategies.tables())),
+    "arrow": ("v.arrow", _any(strategies.mutated([seeds.vectors_in(".arrow")]))),
+    "safetensors": (
+        "v.safetensors",
+        _any(strategies.mutated([seeds.vectors_in(".safetensors")]), strategies.safetensors_files()),
+    ),
 }
 _TABLES = {
     "text": strategies.tables(),
@@ -188,6 +311,51 @@ TARGETS: dict[str, Target] = {
         )
         for part in ("allx", "ty", "graph", "test.index")
     },
+    "table text": Target("t.csv", _any(strategies.mutated([seeds.MIXED_CSV]), strategies.mixed_tables()), _mixed),
+    "table parquet": Target("t.parquet", _any(strategies.mutated(seeds.mixed_parquet())), _mixed),
+    "table of new nodes": Target(
+        "t.csv", _any(strategies.mutated([seeds.MIXED_CSV]), strategies.mixed_tables()), _like
+    ),
+    "table of kinds": Target("t.csv", _any(strategies.mutated([seeds.MIXED_CSV]), strategies.mixed_tables()), _kinds),
+    "features.json": Target(
+        "features.json",
+        _any(strategies.mutated([seeds.fitted_table()]), strategies.altered_json(seeds.fitted_table())),
+        _fitted,
+    ),
+    "columns option": Target("columns", _any(strategies.mutated(seeds.OVERRIDES), strategies.overrides()), _overrides),
+    "directed edges": Target("e.csv", _any(strategies.mutated([seeds.DIRECTED_CSV]), strategies.tables()), _directed),
+    "weighted edges": Target("e.csv", _any(strategies.mutated([seeds.DIRECTED_CSV]), strategies.tables()), _weighed),
+    "frames": Target(
+        "t.parquet",
+        strategies.parquet_files() | st.sampled_from([*seeds.edges_parquet(), *seeds.mixed_parquet()]),
+        _frame,
+    ),
+    "attributes text": Target(
+        "t.csv", _any(strategies.mutated([seeds.MIXED_CSV]), strategies.mixed_tables()), _attributes
+    ),
+    "attributes parquet": Target("t.parquet", _any(strategies.mutated(seeds.mixed_parquet())), _attributes),
+    "where option": Target("where", _any(strategies.mutated(seeds.CONDITIONS)), _condition),
+    "held-out edges": Target(
+        "held_out_edges.parquet", _any(strategies.mutated([seeds.HELD_OUT]), strategies.parquet_files()), _held_out
+    ),
+    "rows of compare": Target(
+        "rows.jsonl", _any(strategies.mutated([seeds.ROWS]), strategies.altered_lines(seeds.ROWS)), _comparison
+    ),
+    "packed rows of compare": Target(
+        "rows.jsonl.gz", _any(strategies.mutated([seeds.gzipped(seeds.ROWS)])), _comparison
+    ),
+    "rows of reproduce": Target(
+        "rows.csv", _any(strategies.mutated([seeds.ledger()]), strategies.tables()), lambda path: Ledger(path).read()
+    ),
+    "list of shards": Target(
+        "embeddings.json",
+        _any(
+            strategies.mutated([seeds.shards()["embeddings.json"]]),
+            strategies.altered_json(seeds.shards()["embeddings.json"]),
+        ),
+        _shards,
+    ),
+    "file of ids": Target("i.csv", _any(strategies.mutated([seeds.LABELS_CSV]), strategies.tables()), read_ids),
     "config": Target(
         "config.toml",
         _any(strategies.mutated(seeds.config()), strategies.toml_files()),
@@ -207,7 +375,13 @@ TARGETS: dict[str, Target] = {
         _read_weights,
     ),
     "environment.json": Target(
-        "environment.json", _any(strategies.mutated([seeds.ENVIRONMENT]), strategies.json_files()), _environment
+        "environment.json",
+        _any(
+            strategies.mutated([seeds.ENVIRONMENT]),
+            strategies.altered_json(seeds.ENVIRONMENT),
+            strategies.json_files(),
+        ),
+        _environment,
     ),
     "metrics.jsonl": Target(
         "metrics.jsonl", _any(strategies.mutated([seeds.METRICS]), strategies.json_files()), _metrics

@@ -7,6 +7,7 @@ import gzip
 import json
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +17,18 @@ import pytest
 from tests.fuzz import seeds
 from tests.fuzz.corpus import npy_header, zipped
 
+from nodewise.comparison.run import read_comparison
 from nodewise.core.config import load_toml, override
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.settings import Settings
-from nodewise.read.feature_table import read_features
+from nodewise.read.feature_table import TableOptions, features_from_frame, read_features
 from nodewise.read.read import read_graph
+from nodewise.report.attributes import read_attributes
+from nodewise.reproduce.provenance import Ledger
+from nodewise.runs.neighbors import holds
+from nodewise.tables.table import FittedTable
 from nodewise.tune.folder import read_trials
 from nodewise.vectors.embeddings import read_embeddings
 
@@ -135,3 +141,111 @@ def test_lines_of_a_search_that_are_no_trials(tmp_path: Path, change: dict[str, 
     refused(
         lambda path: read_trials(path.parent, "trials"), tmp_path / "trials-0.jsonl", content, "line 1: not a trial"
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"accuracy": {}},
+        {"accuracy": {"few": ["high"], "10%": [1]}},
+        {"groups": {"few": "not of this base"}},
+        {"looks": {"collision": [1]}},
+        {"looks": {"step": [[]]}},
+        {"cost": {"seconds": 1e400}},
+        {"seed": True},
+        {"seed": -1},
+    ],
+)
+def test_lines_of_a_comparison_that_are_no_rows(tmp_path: Path, change: dict[str, object]) -> None:
+    content = seeds.ROWS + json.dumps(seeds.ROW | change).encode() + b"\n"
+    refused(lambda path: read_comparison(path.parent), tmp_path / "rows.jsonl", content, "line 5: not a row")
+
+
+@pytest.mark.parametrize("change", [{"strategy": "hard"}, {"accuracy": {"some": [1]}, "groups": {"some": "00"}}])
+def test_rows_that_cannot_be_compared(tmp_path: Path, change: dict[str, object]) -> None:
+    rows = [seeds.ROW, seeds.ROW | {"seed": 1}] if "accuracy" in change else [seeds.ROW]
+    rows[0] = rows[0] | change
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(InputError) as caught:
+        read_comparison(tmp_path)
+    assert caught.value.code == "nothing-to-compare"
+
+
+def test_packed_rows_that_are_damaged(tmp_path: Path) -> None:
+    packed = seeds.gzipped(seeds.ROWS)
+    for damaged in (packed[:-20], b"\x1f\x8b" + bytes(30), packed[:40] + b"\xff" * 40):
+        refused(lambda path: read_comparison(path.parent), tmp_path / "rows.jsonl.gz", damaged, "cannot be unpacked")
+
+
+@pytest.mark.parametrize("damage", [b'"' + b"x" * 200_000, b"1,1,1\n", b"\xff\n"])
+def test_rows_of_reproduce_that_are_none(tmp_path: Path, damage: bytes) -> None:
+    refused(lambda path: Ledger(path).read(), tmp_path / "rows.csv", seeds.ledger() + damage + b"\n", "not a")
+
+
+def test_an_arrow_file_that_is_damaged_inside(tmp_path: Path) -> None:
+    whole = seeds.vectors_in(".arrow")
+    for start in range(8, len(whole) - 8, 40):
+        damaged = whole[:start] + b"\xff" * 8 + whole[start + 8 :]
+        (tmp_path / "v.arrow").write_bytes(damaged)
+        with suppress(InputError):
+            read_embeddings(tmp_path / "v.arrow")
+
+
+def test_attributes_that_are_damaged_inside(tmp_path: Path) -> None:
+    content = seeds.parquet(
+        {"id": ["n0", "n1"], "note": ["long" * 50, "x"]}, compression="snappy", use_dictionary=False
+    )
+    place = content.index(b"long")
+    nodes = NodeIds(["n0", "n1"])
+    damaged = content[: place - 4] + b"\xff" * 20 + content[place + 16 :]
+    refused(lambda path: read_attributes(path, nodes), tmp_path / "a.parquet", damaged, "Parquet")
+    refused(lambda path: read_attributes(path, nodes), tmp_path / "a.csv", b"id,", "no rows")
+    far = seeds.parquet({"id": ["n0", "n1"], "when": pa.array([2**62, 0], pa.timestamp("us"))})
+    refused(lambda path: read_attributes(path, nodes), tmp_path / "a.parquet", far, "'when'")
+
+
+def test_tables_without_a_row(tmp_path: Path) -> None:
+    nodes, like = NodeIds(seeds.COLUMNS["id"]), FittedTable.from_json(seeds.fitted_table().decode(), "features.json")
+    head = seeds.MIXED_CSV.partition(b"\n")[0] + b"\n"
+    refused(lambda path: read_features(path, nodes, TableOptions(like=like)), tmp_path / "t.csv", head, "no rows")
+    with pytest.raises(InputError, match="no rows"):
+        features_from_frame(pa.table({"source": pa.array([], pa.int64()), "x": pa.array([], pa.string())}), nodes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("date", {"day": "%"}),
+        ("date", {"scale": 0}),
+        ("number", {"scale": 0.0}),
+        ("number", {"center": 1e300}),
+        ("text", {"word_weights": 1e300}),
+        ("text", {"words": "\ud800"}),
+        ("category", {"frequent": "\ud800"}),
+    ],
+)
+def test_a_fitted_table_of_what_no_fit_gives(tmp_path: Path, kind: str, change: dict[str, object]) -> None:
+    facts = json.loads(seeds.fitted_table())
+    column = next(column for column in facts["columns"] if column["kind"] == kind)
+    for name, value in change.items():
+        column[name] = [value] * len(column[name]) if isinstance(column[name], list) else value
+    refused(FittedTable.read, tmp_path / "features.json", json.dumps(facts).encode(), "damaged")
+
+
+@pytest.mark.parametrize("text", ["note!=x\n", "age>=\n\n30x", "since<" + "9" * 3000])
+def test_a_condition_whose_error_would_take_several_lines(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.csv").write_bytes(seeds.MIXED_CSV)
+    columns, _ = read_attributes(tmp_path / "t.csv", NodeIds(seeds.COLUMNS["id"]))
+    with pytest.raises(InputError) as caught:
+        holds(text, {column.name: column for column in columns}, "t.csv")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 2000
+
+
+def test_a_frame_with_a_column_whose_name_is_no_text(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"source": [1], "embedding": [3]}), tmp_path / "plain.parquet", store_schema=False)
+    (path := tmp_path / "odd.parquet").write_bytes(
+        (tmp_path / "plain.parquet").read_bytes().replace(b"embedding", b"emb\x95dding")
+    )
+    with pytest.raises(InputError, match="table of features"):
+        features_from_frame(pq.read_table(path), NodeIds.range(2))

@@ -89,12 +89,12 @@ def test_synthetic_negatives_and_attracted_candidates_against_the_slow_twin(posi
 
 
 def test_a_form_of_ones_own_is_given_each_querys_positive_and_its_mean_is_taken() -> None:
-    query, key, negatives = draw()
-    some = PairSets(negatives[:, :4], repel=lambda query, positive, key, pairs, temperature: (
-        (query * positive).sum(-1) / temperature + key.shape[-2]
-    ))  # fmt: skip
-    found = node_infonce(query[:, :4], key, some, temperature=2.0, first=2)
-    expected = [sum(query[run, i] @ key[run, 2 + i] / 2 + 6 for i in range(4)) / 4 for run in range(2)]
+    def repel(query: Tensor, positive: Tensor, key: Tensor, pairs: PairSets, temperature: float) -> Tensor:
+        return (query * positive).sum(-1) / temperature + key.shape[-2]
+
+    query, key, negatives = draw(queries=7)
+    found = node_infonce(query[:, :3], key, PairSets(negatives[:, :3], repel=repel), temperature=2.0, first=1)
+    expected = [sum(query[run, i] @ key[run, 1 + i] / 2 + 7 for i in range(3)) / 3 for run in range(2)]
     assert torch.allclose(found, torch.stack(expected))
 
 

@@ -10,6 +10,7 @@ child is a process of its own in everything that matters here, but costs no seco
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -22,6 +23,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+EVERYTHING = (
+    "cli.main",
+    "comparison.run",
+    "methods.sharded",
+    "reproduce.experiments",
+    "reproduce.run",
+    "runs.embed",
+) + (*("runs.run", "store.convert", "tune.search", "vectors.shards"),)
+"""What the commands import when they need it, and with it what that imports in turn."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +139,16 @@ def _signal_before_step(number: int, step: int) -> None:
     Callbacks.before_step = before_step  # type: ignore[method-assign]
 
 
+def _search_little() -> None:
+    """Let a trial of `tune` train two steps and look at them in two ways: what is killed is the same code."""
+    from dataclasses import replace
+
+    from nodewise.tune import search, space
+
+    space.SPACES["quick"] = replace(space.SPACES["quick"], steps=2)
+    search.LOOKS, search.EMBEDDINGS = (1, 2), search.EMBEDDINGS[:2]
+
+
 def _child(order: dict[str, Any], stderr: int, counter: int) -> None:
     from nodewise.cli.main import run
 
@@ -145,12 +165,16 @@ def _child(order: dict[str, Any], stderr: int, counter: int) -> None:
         for ignored in (signal.SIGHUP, signal.SIGTERM):
             signal.signal(ignored, signal.SIG_DFL)
         _signal_before_step(number, step)
+    if order["arguments"][0] == "tune":
+        _search_little()
     run()
 
 
 def _serve() -> None:
     import tempfile
 
+    for module in EVERYTHING:
+        importlib.import_module(f"nodewise.{module}")
     for line in sys.stdin:
         order = json.loads(line)
         with tempfile.TemporaryFile() as stderr, tempfile.TemporaryFile() as counter:

@@ -23,7 +23,7 @@ from nodewise.reproduce.setup import reduced
 
 GRAPH = ("edges.csv", "--features", "nodes.csv")
 SMALL = ("--set", "training.steps=2", "--set", "encoder.dimension=8", "--set", "sampling.class_collision.clusterings=2")
-CLOCK = {"seconds", "date", "peak_mb", "commit", "per_step", "train_seconds", "embed_seconds"}
+CLOCK = {"seconds", "date", "peak_mb", "commit", "per_step", "train_seconds", "embed_seconds", "cost"}
 
 
 def all_bytes(folder: Path) -> dict[str, bytes]:

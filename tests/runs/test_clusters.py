@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
+from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.read.read import read_graph
-from nodewise.runs.clusters import find_clusters, name_clusters
+from nodewise.runs.clusters import _by_size, _silhouette, find_clusters, name_clusters
 from nodewise.vectors.embeddings import Embeddings
 
 
@@ -79,3 +82,41 @@ def test_what_cannot_be_clustered_so(refused: Callable[..., str], vectors: Path)
     assert "finds the number of clusters itself" in refused("clusters", vectors, "-k", 3, "--way", "hdbscan")
     with pytest.raises(InputError, match="did you mean 'kmeans'"):
         find_clusters(vectors, way="kmean")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_features_name_clusters_by_what_sets_them_apart(sparse: bool) -> None:
+    """By standard deviations off the mean of all; of words only those that are there more often."""
+    features = np.array([[9, 0, 1], [9, 0, 0], [9, 0, 1], [1, 0, 0], [1, 8, 1], [1, 8, 0]], dtype=np.float32)
+    numbers = np.array([0, 0, 0, 1, 2, 2])
+    graph = Graph.from_edges([0], [1], num_nodes=6, features=sp.csr_matrix(features) if sparse else features)
+    found = name_clusters(numbers, graph, ("width", "height", "color"), ())
+    if sparse:
+        assert (found[0].split(", ")[0], found[2].split(", ")[0]) == ("width", "height")
+        assert "low" not in " ".join(found)
+    else:
+        off = (features[numbers == 2].mean(0) - features.mean(0)) / features.std(0)
+        words = [f"{'high' if off[i] > 0 else 'low'} {('width', 'height', 'color')[i]}" for i in np.argsort(-abs(off))]
+        assert found[2] == ", ".join(words[: int((abs(off) >= 0.3).sum())])
+        assert found[1].split(", ")[0] in ("low width", "low color")
+    assert name_clusters(numbers, graph, (), ())[2].split(", ")[0].endswith("feature 1")
+
+
+def test_the_largest_cluster_is_the_first_and_what_is_in_none_stays_so() -> None:
+    assert _by_size(np.array([1, 1, -1, 0, 2, 2, 2])).tolist() == [1, 1, -1, 2, 0, 0, 0]
+    assert _by_size(np.array([-1, -1])).tolist() == [-1, -1]
+
+
+def test_clusters_of_one_node_each_and_a_single_one_have_no_silhouette() -> None:
+    unit = np.eye(4)
+    assert _silhouette(unit, np.arange(4)) is None
+    assert _silhouette(unit, np.zeros(4, np.int64)) is None
+    assert _silhouette(unit, np.array([0, 0, 1, -1])) is not None
+
+
+def test_only_nodes_in_no_cluster_have_an_empty_cell(vectors: Path) -> None:
+    found = find_clusters(vectors, 2)
+    numbers = np.where(np.arange(120) < 3, -1, found.numbers)
+    table = replace(found, numbers=numbers).to_arrow()
+    assert table["cluster"].to_pylist() == [None] * 3 + found.numbers[3:].tolist()
+    assert table["name"].to_pylist() == [None] * 3 + [found.names[each] for each in found.numbers[3:]]

@@ -91,3 +91,11 @@ def test_weights_stay_with_their_edges() -> None:
     for i in range(40):
         for place in range(rest.indptr[i], rest.indptr[i + 1]):
             assert rest.weights[place] == 1 + i + rest.indices[place]
+
+
+def test_a_node_may_be_left_with_a_single_edge() -> None:
+    nodes = np.arange(10)
+    cycle = Graph.from_edges(nodes, (nodes + 1) % 10, num_nodes=10)
+    rest, edges = hold_out_edges(cycle, 0.1, seed=0)
+    assert len(edges) == 1
+    assert rest.degrees[edges[0]].tolist() == [1, 1]

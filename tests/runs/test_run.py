@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
+from pyarrow import csv
 from tests.command_line import SMALL, Nodewise
 
 from nodewise import read_graph
@@ -178,3 +180,24 @@ def test_small_graphs_train_on_one_thread_unless_more_are_asked_for(
     finally:
         torch.set_num_threads(before)
     assert seen == [1, 3]
+
+
+def test_tables_in_memory_choose_neighbors_and_name_clusters(embedded: Embedded) -> None:
+    run = Run(embedded())
+    people = pa.table({"id": [f"paper_{i}" for i in range(40)], "country": ["DE", "FR"] * 20})
+    csv.write_csv(people, "people.csv")
+    for attributes in (people, "people.csv"):
+        found = run.neighbors(["paper_0"], 5, where=["country=FR"], attributes=attributes)
+        assert all(int(str(name).removeprefix("paper_")) % 2 for name in found.neighbors)
+    by_table, by_file = (run.clusters(2, attributes=given) for given in (people, "people.csv"))
+    assert by_table.names == by_file.names
+
+
+def test_runs_are_judged_against_the_best_of_all_others() -> None:
+    def row(name: str, mean: float) -> Report:
+        return Report(name, "", "", (0,), (), {"accuracy": Summary.of(np.array([mean - 0.01, mean + 0.01]))})
+
+    for order in ((0.5, 0.7), (0.7, 0.5)):
+        rows = [row(f"plain {mean}", mean) for mean in order]
+        assert "no better than plain 0.7" in judged([*rows, row("mine", 0.6)], None).verdict
+        assert "better than plain 0.7" in judged([*rows, row("mine", 0.8)], None).verdict

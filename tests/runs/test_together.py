@@ -11,7 +11,7 @@ import pytest
 from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
 from nodewise.runs.source import GraphSource
-from nodewise.runs.together import find_graph, read_runs, read_vectors
+from nodewise.runs.together import find_graph, read_runs, read_vectors, recorded_files
 from nodewise.vectors.embeddings import Embeddings
 from nodewise.vectors.shards import Shard, write_manifest, write_shard
 
@@ -109,3 +109,9 @@ def test_a_given_graph_must_be_the_one(embedded: Callable[..., Path]) -> None:
     Path("other.csv").write_text("a,b\nb,c\n")
     with pytest.raises(InputError, match="has other nodes"):
         find_graph(runs, GraphSource("other.csv"), None, quiet=True)
+
+
+def test_a_run_names_the_files_it_was_made_from(embedded: Callable[..., Path], folder: Path) -> None:
+    found = recorded_files(embedded())
+    assert [path.resolve() for path in found] == [folder / name for name in ("edges.csv", "nodes.csv", "labels.csv")]
+    assert recorded_files(folder / "nothing") == []

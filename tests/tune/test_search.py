@@ -17,7 +17,7 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.splits import redrawn_splits
 from nodewise.methods.settings import Settings
 from nodewise.tune import search as tune
-from nodewise.tune.folder import open_log, ranking, read_trials, write_trial
+from nodewise.tune.folder import append_trial, ranking, read_trials
 from nodewise.tune.search import confirm, plan_budget, run_trial, search, time_one, without_test_labels
 from nodewise.tune.space import QUICK, Space
 
@@ -216,9 +216,8 @@ def test_the_best_by_their_best_mean_are_confirmed(tmp_path: Path, counted: dict
         ("full", 3): [],
         ("plain", 5): [[0.2, 0.2]],
     }
-    with open_log(tmp_path, "trials", 0) as file:
-        for (variant, number), outcomes in scores.items():
-            write_trial(file, trial(variant, number, outcomes, TINY.draw(variant, number, 0)))
+    for (variant, number), outcomes in scores.items():
+        append_trial(tmp_path, "trials", 0, trial(variant, number, outcomes, TINY.draw(variant, number, 0)))
     confirm(GRAPH, tmp_path, top=2, runs=1, device=CPU)
     assert [(line["variant"], line["trial"]) for line in lines(tmp_path, "confirmed")] == [
         ("full", 2),

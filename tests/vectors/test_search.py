@@ -75,8 +75,17 @@ def test_too_many_pairs_and_other_dimensions_are_refused(monkeypatch: pytest.Mon
         nearest(embeddings(3), embeddings(3, dimensions=4))
 
 
-def test_an_index_finds_most_and_measures_it() -> None:
+def test_among_few_nodes_no_index_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_by_index", None)
+    known = embeddings(30)
+    found = nearest(known, known, 3, approximate=True)
+    assert found.recall is None
+    assert list(found) == list(nearest(known, known, 3))
+
+
+def test_an_index_finds_most_and_measures_it(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pynndescent")
+    monkeypatch.setattr(search, "FEWEST_INDEXED", 400)
     known = embeddings(400, dimensions=8)
     exact, found = nearest(known, known, 5), nearest(known, known, 5, approximate=True)
     assert len(found) == len(exact)

@@ -43,7 +43,7 @@ def inspect(*, graph: cli.GraphName, files: cli.LabeledFiles, verify: Verify = F
 
     needs = estimate(data, Settings(), threads=torch.get_num_threads())
     taken = {"embedding_bytes": graph_bytes(data) + needs.bytes, "embedding_seconds": needs.seconds}
-    facts = describe(data) | taken | _chosen(data)
+    facts = describe(data) | taken | _chosen(data) | _refusal(data)
     if shown.json:
         cli.print_json(facts | {"columns": None if data.table is None else data.table.describe()})
     else:
@@ -76,6 +76,18 @@ def _chosen(graph: Graph) -> dict[str, Any]:
     if graph.table is not None and graph.table.comparable:
         prepared = "column by column, as below, rows of length one"
     return {"features_prepared": prepared, "teleport": f"{choice.teleport:g}: {choice.reason}"}
+
+
+def _refusal(graph: Graph) -> dict[str, str]:
+    """Return why `embed` would refuse the graph; nothing where it would not. Structural features are not computed."""
+    from nodewise.methods.node_embedder import refuse_hopeless
+
+    try:
+        if not graph.structural:
+            refuse_hopeless(graph)
+    except InputError as error:
+        return {"embed_refuses": str(error)}
+    return {}
 
 
 def _finite(graph: Graph) -> bool:

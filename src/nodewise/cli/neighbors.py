@@ -51,7 +51,7 @@ class Wanted:
         bool | None,
         cli.option(
             "Search by an index (pynndescent), and say what share of true neighbors it finds; "
-            "the default above 20 billion pairs.",
+            "the default above 20 billion pairs, and never among fewer than 10,000 nodes.",
             None,
             "--approximate/--exact",
             panel=cli.SPEED,

@@ -17,7 +17,7 @@ from torch import Tensor
 from nodewise.core.errors import InputError
 from nodewise.datasets.planted import block_model
 from nodewise.evaluation.budgets import Budget, BudgetScore, budget_scores, budget_splits
-from nodewise.evaluation.paired import group_shares
+from nodewise.evaluation.paired import group_shares, read_group_shares
 from nodewise.graph.graph import Graph
 from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
@@ -29,6 +29,7 @@ from nodewise.training.step import Learner
 
 Row = dict[str, Any]
 
+_LARGEST = 1e15
 CURVES = 2
 """Seeds, from the first, whose accuracy is also followed over the steps, on so many splits."""
 
@@ -152,3 +153,37 @@ class Bench:
 def _short(value: float) -> float:
     short = float(f"{float(value):.4g}") if abs(value) < 1 else float(f"{float(value):.5g}")
     return int(short) if short.is_integer() else short
+
+
+def is_cell(row: Any) -> bool:
+    """Tell whether something read from a file names a cell: a graph, a strategy, its settings and a seed."""
+    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("graph", "strategy", "config")):
+        return False
+    seed = row.get("seed")
+    return type(seed) is int and 0 <= seed < 2**63
+
+
+def is_row(row: Any) -> bool:
+    """Tell whether something read from a file is a row as `Bench.measure` returns it; anybody may have written it."""
+    if not is_cell(row) or not all(isinstance(row.get(name), dict) for name in ("accuracy", "groups", "looks", "cost")):
+        return False
+    accuracy, groups, looks = row["accuracy"], row["groups"], row["looks"]
+    scored = all(isinstance(each, list) and each and all(map(_is_number, each)) for each in accuracy.values())
+    looked = all(isinstance(each, list) and all(v is None or _is_number(v) for v in each) for each in looks.values())
+    steps = looks.get("step")
+    if not (accuracy and scored and looked and isinstance(steps, list) and all(type(step) is int for step in steps)):
+        return False
+    if not all(_is_number(row["cost"].get(name)) for name in ("seconds", "ms_per_step", "peak_mb")):
+        return False
+    return groups.keys() == accuracy.keys() and all(map(_are_shares, groups.values()))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < _LARGEST
+
+
+def _are_shares(word: Any) -> bool:
+    try:
+        return isinstance(word, str) and len(read_group_shares(word)) > 0
+    except InputError:
+        return False

@@ -12,6 +12,7 @@ import numpy as np
 
 from nodewise.comparison.entries import PLAIN
 from nodewise.comparison.ranks import Ranks, ranks
+from nodewise.core.errors import InputError
 from nodewise.core.messages import count, html_table, listing, text_table
 from nodewise.evaluation.paired import PairedDifference, crossed_difference, crossed_p, read_group_shares
 from nodewise.reproduce.tables import EMPTY, Table
@@ -123,6 +124,8 @@ class Comparison:
         ]
         if not found:
             return np.empty((0, 0))
+        if len({len(shares) for pair in found for side in pair for shares in side}) > 1:
+            raise InputError(f"{strategy} on {graph}: the rows are of different nodes; measure them again")
         shares = np.array(found).mean(2)  # over budgets: (seeds, 2, groups)
         return np.asarray(100 * (shares[:, 0] - shares[:, 1]))
 

@@ -13,8 +13,9 @@ import json
 import math
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,14 +24,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from nodewise.comparison.cells import CURVES, Bench, Protocol, Row
+from nodewise.comparison.cells import CURVES, Bench, Protocol, Row, is_cell, is_row
 from nodewise.comparison.entries import DIAGNOSES, PLAIN, Entry, about_name, entries
 from nodewise.comparison.judge import Comparison
 from nodewise.core.errors import InputError, NodewiseError
-from nodewise.core.files import atomic_write, locked_append, to_json, write_all
+from nodewise.core.files import atomic_write, content_of, locked_append, to_json, write_all
 from nodewise.core.interrupt import resumable
 from nodewise.core.keywords import with_keywords
 from nodewise.core.lock import LOCK, FolderLock
+from nodewise.core.messages import first_line
 from nodewise.core.parallel import Turns, run_shares
 from nodewise.core.progress import Progress, for_terminal
 from nodewise.core.rng import checked_seed
@@ -124,9 +126,15 @@ def compare(
             with nullcontext() if output is None else resumable(folder):
                 run_shares(partial(grid.work, jobs, chosen), min(workers, len(jobs)), for_terminal(quiet))
         kept = grid.rows(chosen)
-        failures = [line for line in read_rows(folder / FAILURES) if _key(line) not in {_key(row) for row in kept}]
+        failures = [
+            line for line in read_rows(folder / FAILURES, _is_failure) if _key(line) not in {_key(row) for row in kept}
+        ]
+        if not kept and not failures:
+            raise InputError(
+                f"nothing was measured within {minutes:g} minutes; give more with --minutes", code="nothing-to-compare"
+            )
         if not kept:
-            raise NodewiseError(f"nothing was measured: {failures[0]['error'] if failures else 'no time was given'}")
+            raise NodewiseError(f"nothing was measured: {failures[0]['error']}")
         found = Comparison(
             tuple(kept),
             tuple(entry.label for entry in rows),
@@ -149,6 +157,11 @@ def read_comparison(folder: str | Path) -> Comparison:
     if not kept:
         raise InputError(f"{folder}: holds no rows of a comparison", code="nothing-to-compare")
     rows = tuple(kept.values())
+    budgets = tuple(name for name in rows[0]["accuracy"] if all(name in row["accuracy"] for row in rows))
+    if not budgets:
+        raise InputError(f"{folder}: its rows have no budget of labels in common", code="nothing-to-compare")
+    if not any(row["strategy"] == PLAIN for row in rows):
+        raise InputError(f"{folder}: no row is of '{PLAIN}', which all are compared with", code="nothing-to-compare")
     strategies = tuple(dict.fromkeys(row["strategy"] for row in sorted(rows, key=_place)))
     graphs = tuple(dict.fromkeys(row["graph"] for row in rows))
     seeds = {row["seed"] for row in rows}
@@ -156,7 +169,7 @@ def read_comparison(folder: str | Path) -> Comparison:
         rows,
         strategies,
         graphs,
-        tuple(rows[0]["accuracy"]),
+        budgets,
         about={name: about_name(name) for name in strategies},
         missing=len(strategies) * len(graphs) * len(seeds) - len(rows),
     )
@@ -230,7 +243,7 @@ class Grid:
         bench, loaded = Bench(self.protocol, self.device), dict[str, Graph]()
         with progress.stage("comparing", sum(len(job.seeds) for job in jobs)) as bar:
             for turn in turns:
-                if turn >= len(jobs) or time.time() > self.until:
+                if turn >= len(jobs) or time.time() >= self.until:
                     return
                 job = jobs[turn]
                 if job.graph not in loaded:
@@ -263,22 +276,30 @@ class Grid:
         self.board.log(f"{row['strategy']}/{row['graph']}/{row['seed']}", about, looks)
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path, is_one: Callable[[Any], bool] = is_row) -> list[Row]:
     """Return the whole lines of a file of rows, of each cell the first."""
     if not path.exists():
         return []
     found: dict[Any, Row] = {}
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    data = content_of(path)
+    try:
+        data = gzip.decompress(data) if path.suffix == ".gz" else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: cannot be unpacked: {first_line(error)}", code="damaged-file") from None
     whole, _, _ = data.rpartition(b"\n")  # a last line may have been cut off
     for number, line in enumerate(whole.split(b"\n") if whole else (), start=1):
         try:
             row = json.loads(line)
-            found.setdefault(_key(row), row)
-        except (ValueError, RecursionError, TypeError, KeyError):
-            raise InputError(
-                f"{path}, line {number}: not a row of a comparison; remove the line", code="damaged-file"
-            ) from None
+        except (ValueError, RecursionError):
+            row = None
+        if not is_one(row):
+            raise InputError(f"{path}, line {number}: not a row of a comparison; remove the line", code="damaged-file")
+        found.setdefault(_key(row), row)
     return list(found.values())
+
+
+def _is_failure(row: Any) -> bool:
+    return is_cell(row) and isinstance(row.get("error"), str)
 
 
 def _holds_rows(folder: Path) -> bool:
@@ -287,7 +308,7 @@ def _holds_rows(folder: Path) -> bool:
         with rows.open("rb") as plain:
             return plain.read(len(first)) == first
     if (kept := folder / KEPT).is_file():
-        with gzip.open(kept) as compressed:
+        with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(kept) as compressed:
             return compressed.read(len(first)) == first
     return False
 

@@ -43,6 +43,9 @@ def require_type(name: str, value: object, kind: Any, wanted: str) -> None:
         raise InputError(f"{name} must be {wanted}, not {value!r:.60}", code="bad-argument")
 
 
+_MOST_NAMED = 60
+
+
 def did_you_mean(name: str, options: Iterable[str]) -> str:
     """Return the end of a sentence that names the option nearest to `name`, or all of them if none is near.
 
@@ -54,4 +57,5 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     spelled = {option.casefold(): option for option in options}
     if near := get_close_matches(name.casefold(), spelled, n=1):
         return f"; did you mean {spelled[near[0]]!r}?"
-    return f"; choose from {', '.join(spelled.values())}" if spelled else ""
+    named = [*list(spelled.values())[:_MOST_NAMED], *(["..."] if len(spelled) > _MOST_NAMED else [])]
+    return f"; choose from {', '.join(named)}" if spelled else ""

@@ -98,6 +98,14 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     return Path(path).read_bytes()
 
 
+def content_of(path: str | os.PathLike[str]) -> bytes:
+    """Return the same, and refuse in words what cannot be read for whatever reason."""
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from None
+
+
 @contextmanager
 def locked_append(path: Path) -> Iterator[tuple[int, int]]:
     """Yield the descriptor of a file of lines, open at its end, and its size; what was written is on the disk after it.

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from nodewise.core import config
 from nodewise.core.environment import environment
 from nodewise.core.errors import InputError, require_type
-from nodewise.core.files import atomic_write, flush_to_disk, json_object, read_bytes, to_json
+from nodewise.core.files import atomic_write, content_of, flush_to_disk, json_object, to_json
 from nodewise.core.lock import LOCK
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ class RunFolder:
             raise InputError(f"{path}: not a run folder: it has no {run.config.name}", code="not-a-run")
         for name in cls.NAMES:
             file = run.path / name
-            if file.exists() and not file.is_file():
+            if os.path.lexists(file) and not file.is_file():  # a link to nowhere, or in a circle, included
                 raise InputError(
                     f"{file}: not a plain file, as those of a run are; make the run again", code="not-a-plain-file"
                 )
@@ -136,8 +136,14 @@ class RunFolder:
                 kind = "is a file" if self.path.exists() else "is a link to nowhere"
                 raise InputError(f"{self.path}: {kind}; name a folder for the run", code="cannot-write")
             found = {entry.name for entry in self.path.iterdir()} - {self.partial.name, LOCK}
+            folders = [name for name in self.NAMES if (self.path / name).is_dir() and name in found]
         except OSError as error:
             raise InputError(f"{self.path}: cannot read the folder: {error.strerror}", code="unreadable-file") from None
+        if folders:  # which no file can take the place of, as would be found out after the work
+            raise InputError(
+                f"{self.path / folders[0]}: is a folder where a file of the run belongs; move it, or name another run",
+                code="not-a-plain-file",
+            )
         if found and not self.is_ours() and not RunFolder(self.partial)._is_complete():
             raise InputError(
                 f"{self.path}: holds files that are not a run's; name a new or empty folder", code="foreign-folder"
@@ -159,7 +165,7 @@ class RunFolder:
     def _is_complete(self) -> bool:
         """Tell whether this is a hidden folder whose run is complete, so that its files are about to move up."""
         try:
-            files = json_object(_content(self.complete), "").get("files") if self.complete.is_file() else None
+            files = json_object(content_of(self.complete), "").get("files") if self.complete.is_file() else None
         except InputError:
             return False
         return isinstance(files, list) and set(map(str, files)) <= {*self.NAMES}
@@ -200,7 +206,7 @@ class RunFolder:
         """
         if not self.environment.exists():
             return {}
-        facts = json_object(_content(self.environment), str(self.environment))
+        facts = json_object(content_of(self.environment), str(self.environment))
         _check(facts, _FACTS, str(self.environment))
         return facts
 
@@ -242,7 +248,7 @@ class RunFolder:
         """Return the records; a last line cut off by a crash is left out."""
         if not self.metrics.exists():
             return []
-        *lines, _cut_off = _content(self.metrics).split(b"\n")
+        *lines, _cut_off = content_of(self.metrics).split(b"\n")
         return [json_object(line, f"{self.metrics}, line {number}") for number, line in enumerate(lines, start=1)]
 
 
@@ -260,10 +266,3 @@ def _check(found: Any, wanted: Any, source: str, name: str = "") -> None:
             _check(item, wanted[0], source, f"an item of {name}")
     elif type(found) is not wanted or (wanted is int and not -(2**63) <= found < 2**63):
         raise InputError(f"{source}: '{name}' should be {_WORDS[wanted]}; make the run again", code="damaged-run")
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return read_bytes(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from None

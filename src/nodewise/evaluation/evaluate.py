@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,6 +41,7 @@ def evaluate_embeddings(
     name: str = "embeddings",
     dataset: str = "",
     device: torch.device | str = "cpu",
+    tell: Callable[[float], None] = lambda share: None,
 ) -> Report:
     """Evaluate the embeddings of one or several encoder seeds, or raw features, under one protocol.
 
@@ -63,6 +64,7 @@ def evaluate_embeddings(
         name: what is evaluated ("raw features", a method's name).
         dataset: the graph's name.
         device: where probes and neighbors are computed.
+        tell: told on the way which share of the probes, which take longest, is done.
     """
     for metric in metrics:
         if metric not in (*METRICS, ORACLE):
@@ -86,6 +88,7 @@ def evaluate_embeddings(
             seed=[seed + encoder for encoder in names for _ in splits],
             oracle=oracle,
             device=device,
+            tell=tell,
         )
 
     scores: dict[str, Summary] = {}

@@ -7,7 +7,8 @@ the oracle pass (`oracle=True`), which also records test accuracy after every st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,7 @@ def linear_probe(
     weight_decays: Sequence[float] | None = None,
     oracle: bool = False,
     device: torch.device | str = "cpu",
+    tell: Callable[[float], None] = lambda share: None,
 ) -> ProbeResult:
     """Train and score linear classifiers on every embedding, restart and weight decay at once.
 
@@ -61,6 +63,7 @@ def linear_probe(
         weight_decays: replace the preset's.
         oracle: also record accuracy after each step, test accuracy included (`ProbeResult.oracle`).
         device: where to compute.
+        tell: told on the way which share of the work is done.
     """
     preset = get_preset(preset).on(dataset)
     matrices = as_matrices(vectors)
@@ -83,15 +86,21 @@ def linear_probe(
     if preset.solver != "adam":
         if oracle or weight_decays is not None:
             raise InputError(f"the {preset.name!r} preset has no steps for an oracle pass and no weight decays")
-        outcomes = [_logistic(m, labels, s, preset) for m, s in zip(matrices, splits, strict=True)]
+        outcomes = []
+        for done, (matrix, part) in enumerate(zip(matrices, splits, strict=True)):
+            tell(done / len(matrices))
+            outcomes.append(_logistic(matrix, labels, part, preset))
     else:
         place, dtype = torch.device(device), probe_dtype(matrices)
-        outcomes = []
-        for group in _groups(matrices, splits):
+        outcomes, groups = [], list(_groups(matrices, splits))
+        steps, most = itertools.count(1), len(groups) * preset.steps
+        for group in groups:
             dims, names = matrices[group[0]].shape[1], [seeds[i] for i in group]
             start = initial_weights(names, restarts, len(decays), dims, num_classes, dtype, place)
             stack, parts = [matrices[i] for i in group], [splits[i] for i in group]
-            outcomes.append(_adam(stack, labels, parts, start, decays, preset, oracle))
+            outcomes.append(
+                _adam(stack, labels, parts, start, decays, preset, oracle, lambda: tell(next(steps) / most))
+            )
 
     val = [classes for outcome in outcomes for classes in outcome.val]
     test = [classes for outcome in outcomes for classes in outcome.test]
@@ -143,6 +152,7 @@ def _adam(
     decays: Sequence[float],
     preset: Preset,
     oracle: bool,
+    after_step: Callable[[], None],
 ) -> _Outcome:
     def part(name: str) -> tuple[Rows, Tensor]:
         indices = [getattr(split, name) for split in splits]
@@ -153,6 +163,7 @@ def _adam(
     hits: dict[str, list[Tensor]] = {name: [] for name in watched}
 
     def watch(current: Tensor) -> None:
+        after_step()
         for name, (rows, targets) in watched.items():
             hits[name].append(correct(rows, targets, current))
 

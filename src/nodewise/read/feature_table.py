@@ -302,11 +302,11 @@ def _prepared(
     whole = None
     if table is None:
         sample, rows = spread_out(tables())
+        if rows == 0:
+            raise _no_rows(file)
         if key is not None and not certain and not names_every_node(file.settle([pa.chunked_array(keys)])[0], nodes):
             columns, key = [key, *columns], None
             sample, rows = spread_out(tables())
-        if rows == 0:
-            raise InputError(f"{path}: has columns ({listing(file.names)}) but no rows", code="empty-file")
         table = FittedTable.fit(str(path), _by_name(sample), options.overrides, left_out)
         whole = sample if sample.num_rows == rows else None
     misread: Counter[str] = Counter()
@@ -314,6 +314,8 @@ def _prepared(
     for part in tables() if whole is None else whole.to_batches(_ROWS):
         collected.add(table.apply(_by_name(part), misread))
         rows += part.num_rows
+    if rows == 0:
+        raise _no_rows(file)
     if key is None:
         ids, more = row_ids(path, rows, nodes), [f"{path.name}: {ROW_ORDER}"]
     else:
@@ -331,6 +333,10 @@ def _prepared(
         ids = NodeIds.from_distinct(extended)
         more.append(f"{path.name}: no row for {count(len(absent), 'node')} of the edges: all its values are missing")
     return FeatureTable(str(path), ids, collected.whole(), (*notes, *more), table)
+
+
+def _no_rows(file: ColumnFile) -> InputError:
+    return InputError(f"{file.path}: has columns ({listing(file.names)}) but no rows", code="empty-file")
 
 
 def _by_name(table: Any) -> dict[str, Any]:

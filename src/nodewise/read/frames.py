@@ -55,6 +55,7 @@ class FrameColumns(ArrowColumns):
                 table = table.select([*index, *(name for name in table.column_names if name not in index)])
             else:
                 table = frame if isinstance(frame, pa.Table) else pa.table(frame)
+            table.column_names  # noqa: B018  # decoded here, where a name that is no text can still be explained
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InputError(f"the table of features: {first_line(error)}; give each column one type") from error
         names = ["id" if name == _INDEX and "id" not in table.column_names else name for name in table.column_names]

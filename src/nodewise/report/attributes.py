@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
+import pyarrow as pa
 
 from nodewise.core.errors import InputError
-from nodewise.core.messages import listing
+from nodewise.core.messages import first_line, listing
 from nodewise.graph.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
-from nodewise.read.columns import ID_NAMES, id_column
+from nodewise.read.columns import ID_NAMES, ColumnFile, id_column
 from nodewise.read.formats import format_of, open_columns
 from nodewise.report.columns import Column, guessed, numbers
 
@@ -41,6 +40,8 @@ def read_attributes(path: Path, nodes: NodeIds, id_name: str | None = None) -> t
         notes.append(f"{path.name}: only the first {MOST_COLUMNS} of {len(others)} columns are in the page.")
     read = file.read([key])
     ids = NodeIds(file.settle([read.keys[0]])[0], str(path), file.place)
+    if not len(ids):
+        raise InputError(f"{path}: has columns ({listing(file.names)}) but no rows", code="empty-file")
     rows = ids.positions(nodes, "the nodes of the run") if ids.kind == nodes.kind else np.full(len(nodes), -1)
     if (rows < 0).all():
         raise InputError(
@@ -50,7 +51,7 @@ def read_attributes(path: Path, nodes: NodeIds, id_name: str | None = None) -> t
         notes.append(f"{path.name}: has no row for {missing:,} of {len(nodes):,} nodes.")
     chosen = others[:MOST_COLUMNS]
     columns = []
-    for i, values in zip(chosen, _values(path, kind, file, chosen), strict=True):
+    for i, values in zip(chosen, _values(path, file, chosen), strict=True):
         columns.append(guessed(file.names[i], [values[row] if row >= 0 else None for row in rows]))
     return tuple(columns), notes + _doubts(columns)
 
@@ -75,13 +76,9 @@ def _doubts(columns: list[Column]) -> list[str]:
     ]
 
 
-def _values(path: Path, kind: str, file: Any, chosen: list[int]) -> Iterator[list[Any]]:
-    if kind == "text":
-        for column in file.read(chosen).keys:
-            yield column.to_pylist()
-        return
-    for i in chosen:  # columns of any type, dates among them, which the readers of keys would refuse
-        yield [
-            str(value) if value is not None else None
-            for value in pq.read_table(path, columns=[file.names[i]]).column(0).to_pylist()
-        ]
+def _values(path: Path, file: ColumnFile, chosen: list[int]) -> Iterator[list[str | None]]:
+    for i, column in zip(chosen, file.read(chosen).keys, strict=True):
+        try:
+            yield [None if value is None else str(value) for value in column.to_pylist()]
+        except (ValueError, OverflowError, pa.ArrowException) as error:  # such as a date in the year 200,000
+            raise InputError(f"{path}: column {file.names[i]!r}: {first_line(error)}", code="bad-column") from None

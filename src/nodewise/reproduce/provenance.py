@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import resource
 import subprocess
 import time
@@ -18,7 +19,7 @@ from typing import Any, Self
 import torch
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, locked_append, write_all
+from nodewise.core.files import atomic_write, content_of, locked_append, write_all
 from nodewise.core.version import __version__
 
 
@@ -158,17 +159,20 @@ class Ledger:
         """
         if not self.path.exists():
             return []
-        whole, _, _ = self.path.read_bytes().rpartition(b"\n")  # bytes: a cut may go through a letter
+        whole, _, _ = content_of(self.path).rpartition(b"\n")  # bytes: a cut may go through a letter
         if not whole:
             return []
         try:
             reader = csv.DictReader(io.StringIO(whole.decode()))
+            self._require_columns(reader.fieldnames)
+            found = list(reader)
         except UnicodeDecodeError as error:
             raise InputError(f"{self.path}: not a CSV file of ours: byte {error.start} is not UTF-8") from None
-        self._require_columns(reader.fieldnames)
+        except csv.Error as error:
+            raise InputError(f"{self.path}: not a CSV file of ours: {error}") from None
         empty, rows = dict.fromkeys(self.columns, ""), dict[Key, Row]()
-        for number, row in enumerate(reader, start=2):
-            if None in row or None in row.values() or not row["seed"].isdigit():
+        for number, row in enumerate(found, start=2):
+            if None in row or None in row.values() or re.fullmatch("[0-9]{1,18}", row["seed"]) is None:
                 raise InputError(f"{self.path}, line {number}: not a row of this table; remove the line")
             key = key_of(row)
             if key not in rows or fullness(row) > fullness(rows[key]):

@@ -37,6 +37,8 @@ TASKS = ("auto", "classes", "regression", "links")
 _RANDOM_SPLITS = 10
 _LINKS = "link_auc"
 SCORES = (*METRICS, _LINKS)
+Tell = Callable[[float], None]
+"""Told which share of the work at hand is done."""
 _MAIN = {"accuracy": "accuracy", "r2": "R²", "auc": "link AUC"}
 """What a task is judged by, and its title."""
 
@@ -172,13 +174,21 @@ class _Contest:
     device: str
     quiet: bool
 
-    def rows(self, score: Callable[[_Entry], Report], scaled: bool = False) -> list[Report]:
+    def rows(self, score: Callable[[_Entry, Tell], Report], scaled: bool = False) -> list[Report]:
         """Score everybody, the runs last. `scaled` standardizes raw features, for a score that does not."""
-        with for_terminal(self.quiet).stage("evaluating", 1 if self.graph is None else 4) as bar:
-            found = []
+        most, done, found = 1 if self.graph is None else 4, 0, list[Report]()
+        with for_terminal(self.quiet).stage("evaluating", 100 * most) as bar:
+
+            def tell(share: float) -> None:
+                nonlocal done
+                now = int(100 * (len(found) + share))
+                if now > done:
+                    bar.advance(now - done)
+                    done = now
+
             for entry in (*self._untrained(scaled), _Entry(self.runs.name, self.runs.matrices, self.runs.seeds)):
-                found.append(score(entry))
-                bar.advance()
+                found.append(score(entry, tell))
+                tell(0)
         return found
 
     def _untrained(self, scaled: bool) -> Iterator[_Entry]:
@@ -201,7 +211,7 @@ class _Contest:
 
 
 def score_classes(
-    entry: _Entry, graph: Graph | None, known: KnownLabels, protocol: Protocol, dataset: str, device: str
+    entry: _Entry, graph: Graph | None, known: KnownLabels, protocol: Protocol, dataset: str, device: str, tell: Tell
 ) -> Report:
     """Score how well classes can be read off vectors."""
     report = evaluate_embeddings(
@@ -217,6 +227,7 @@ def score_classes(
         name=entry.name,
         dataset=dataset,
         device=choose_device(device),
+        tell=tell,
     )
     if graph is None or _LINKS not in protocol.metrics or _crowded(graph):
         return report
@@ -371,7 +382,7 @@ def _classes(contest: _Contest, known: KnownLabels, protocol: Protocol, dataset:
         nodes = np.flatnonzero(known.known)
         fold = deal_folds(nodes, known.labels[nodes], folds, 1, protocol.seed)[0]
     rows = contest.rows(
-        lambda entry: score_classes(entry, contest.graph, known, protocol, dataset, contest.device),
+        lambda entry, tell: score_classes(entry, contest.graph, known, protocol, dataset, contest.device, tell),
         scaled=fold is not None,
     )
     return judged(rows, fold)
@@ -387,7 +398,7 @@ def _regression(
     nodes, times = np.flatnonzero(known.known), repeats or REPEATS
     splits = deal_folds(nodes, np.zeros(len(nodes)), folds, times, seed)
     words = f"ridge regression on standardized columns; {folds} folds, dealt {times} times"
-    return judged(contest.rows(lambda entry: score_targets(entry, targets, splits, words, dataset)), splits[0])
+    return judged(contest.rows(lambda entry, _: score_targets(entry, targets, splits, words, dataset)), splits[0])
 
 
 def _links(contest: _Contest, missing: str, seed: int, dataset: str) -> Evaluation:
@@ -395,5 +406,5 @@ def _links(contest: _Contest, missing: str, seed: int, dataset: str) -> Evaluati
         raise InputError(f"held-out edges are compared with the graph, but {missing}; name it with --graph GRAPH")
     edges = read_held_out(contest.runs.paths[0], contest.graph.ids)
     seen = without_edges(contest.graph, edges)
-    rows = replace(contest, graph=seen).rows(lambda entry: score_links(entry, seen, edges, seed, dataset))
+    rows = replace(contest, graph=seen).rows(lambda entry, _: score_links(entry, seen, edges, seed, dataset))
     return judged(rows, None)

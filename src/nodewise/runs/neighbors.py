@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, require_type
 from nodewise.core.folder import RunFolder
 from nodewise.core.messages import excerpt
 from nodewise.graph.ids import NodeIds
@@ -50,6 +50,8 @@ def find_neighbors(
         id_column: its column of ids, where the names do not say.
         approximate: see `nodewise.vectors.search.nearest`.
     """
+    for condition in where:
+        require_type("a condition", condition, str, "a text such as country=DE")
     known = read_vectors(run)
     fresh = read_vectors(new) if isinstance(new, Path) else new
     queries = _asked(known, fresh, nodes, str(run))
@@ -145,14 +147,16 @@ def holds(condition: str, columns: dict[str, Column], source: str) -> np.ndarray
             value = _day(text) if column.dates else float(text)
         except ValueError:
             holds_what = "dates, and {} is none such as 2024-12-31" if column.dates else "numbers, and {} is none"
-            raise InputError(f"--where {condition}: {name} holds {holds_what.format(excerpt(text))}") from None
+            raise InputError(f"--where {excerpt(condition)}: {name} holds {holds_what.format(excerpt(text))}") from None
         known = ~np.isnan(column.values)
         same = np.isclose(column.values, value, rtol=1e-9, atol=0)
         right = _ORDER[sign](column.values, value) if sign in _ORDER else same == (sign == "=")
         return np.asarray(known & right)
     if sign in _ORDER:
-        raise InputError(f"--where {condition}: {name} can be asked for as a category only, by = or !=")
+        raise InputError(f"--where {excerpt(condition)}: {name} can be asked for as a category only, by = or !=")
     here = column.names.index(text) if text in column.names else None
     if here is None:
-        raise InputError(f"--where {condition}: {name} is never {excerpt(text)}{did_you_mean(text, column.names)}")
+        raise InputError(
+            f"--where {excerpt(condition)}: {name} is never {excerpt(text)}{did_you_mean(text, column.names)}"
+        )
     return np.asarray((column.values >= 0) & ((column.values == here) == (sign == "=")))

@@ -5,13 +5,14 @@ What does it is imported when asked for: training a graph of 34 nodes should not
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_type
 from nodewise.core.files import atomic_write
 from nodewise.core.folder import RunFolder
 from nodewise.core.registry import name_in_files
@@ -201,6 +202,8 @@ class Run:
     @classmethod
     def write(cls, model: Embedder, path: PathLike, graph: Graph | None = None) -> Run:
         """Leave a fitted method in a new or empty folder, or in place of an earlier run."""
+        require_type("the folder of the run", path, str | os.PathLike, "the name of a folder")
+        require_type("the graph", graph, Graph | None, "what the method was fitted to, as a Graph")
         with staged_run(path) as folder:
             for record in model.history_:
                 folder.append_metrics(record)

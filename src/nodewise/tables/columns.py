@@ -22,8 +22,8 @@ from __future__ import annotations
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, NamedTuple, get_type_hints
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,7 @@ _FARTHEST = 5.0
 """Deviations from the mean beyond which a value counts as so far: of new rows one may be anywhere."""
 _LONGEST_WORD = 30
 _YEAR, _DAY = 365.2425 * 86400, 86400.0
-_CYCLES = {"month": (_YEAR, 1.5 * _YEAR), "weekday": (7 * _DAY, 14 * _DAY), "hour": (_DAY, 2 * _DAY)}
+CYCLES = {"month": (_YEAR, 1.5 * _YEAR), "weekday": (7 * _DAY, 14 * _DAY), "hour": (_DAY, 2 * _DAY)}
 """Length of each circle in a date, and how long a column must go on for it to be worth having."""
 
 
@@ -154,7 +154,8 @@ class NumberColumn(FittedColumn):
         shaped = (
             _normal_scores(np.where(bad, 0, found), np.array(self.knots)) if self.knots else np.where(bad, 0, found)
         )
-        scaled = np.clip((shaped - self.center) / self.scale, -_FARTHEST, _FARTHEST)
+        with np.errstate(over="ignore"):
+            scaled = np.clip((shaped - self.center) / self.scale, -_FARTHEST, _FARTHEST)
         return Block(np.where(bad, 0, scaled).astype(np.float32)[:, None], misread)
 
 
@@ -241,7 +242,7 @@ class DateColumn(FittedColumn):
         found = _as_seconds(column, form)
         known = found[np.isfinite(found)]
         length = float(np.ptp(known)) if len(known) else 0.0
-        cycles = [cycle for cycle, (_, least) in _CYCLES.items() if length >= least]
+        cycles = [cycle for cycle, (_, least) in CYCLES.items() if length >= least]
         if not (known % _DAY).any():
             cycles = [cycle for cycle in cycles if cycle != "hour"]
         style, day = form or ("", "")
@@ -262,10 +263,11 @@ class DateColumn(FittedColumn):
         found = _as_seconds(column, values.DateForm(self.style, self.day) if self.day else None)
         bad = ~np.isfinite(found)
         moment = np.where(bad, self.center, found)
-        trend = np.clip((moment - self.center) / self.scale, -_FARTHEST, _FARTHEST)
+        with np.errstate(over="ignore"):
+            trend = np.clip((moment - self.center) / self.scale, -_FARTHEST, _FARTHEST)
         parts = [trend if not self.cycles else trend * np.sqrt(0.5)]
         for cycle in self.cycles:
-            angle = 2 * np.pi * (moment % _CYCLES[cycle][0]) / _CYCLES[cycle][0]
+            angle = 2 * np.pi * (moment % CYCLES[cycle][0]) / CYCLES[cycle][0]
             parts += [part * np.sqrt(0.5 / len(self.cycles)) for part in (np.sin(angle), np.cos(angle))]
         matrix = np.where(bad[:, None], 0, np.stack(parts, axis=1)).astype(np.float32)
         return Block(matrix, int(bad.sum()) - _num_absent(column))
@@ -390,29 +392,6 @@ COLUMNS: dict[str, type[FittedColumn]] = {
 }
 
 
-def column_from(data: Any) -> FittedColumn:
-    """Return the column that `to_dict` described; a ValueError says what of it cannot be true."""
-    if not isinstance(data, dict) or data.get("kind") not in COLUMNS:
-        raise ValueError("it lists a column of a kind that is unknown")
-    found = COLUMNS[data["kind"]]
-    hints = get_type_hints(found)
-    given: dict[str, Any] = {field.name: data.get(field.name) for field in fields(found)}
-    for name, value in given.items():
-        if not _is_of(hints[name], value):
-            raise ValueError(f"{name!r} of a column is not what it should be")
-    column = found(**given)
-    pairs = (("words", "word_weights"), ("grams", "gram_weights"), ("values", "weights"))
-    if any(len(given[one]) != len(given[other]) for one, other in pairs if one in given and other in given):
-        raise ValueError(f"the weights of {column.name!r} do not fit")
-    if isinstance(column, CategoryColumn) and not 0 <= column.buckets <= 1 << 16:
-        raise ValueError(f"'buckets' of {column.name!r} is out of range")
-    if isinstance(column, NumberColumn) and (column.style not in values.NUMBER_STYLES or len(column.knots) > 10_000):
-        raise ValueError(f"'style' of {column.name!r} is unknown")
-    if isinstance(column, DateColumn) and not set(column.cycles) <= set(_CYCLES):
-        raise ValueError(f"'cycles' of {column.name!r} is unknown")
-    return column
-
-
 def side_by_side(blocks: list[Any]) -> Any:
     """Return matrices, dense or CSR, as one CSR matrix."""
     sparse: list[Any] = [block if sp.issparse(block) else sp.csr_matrix(block) for block in blocks]
@@ -423,16 +402,6 @@ def has_heavy_tails(known: npt.NDArray[np.float64]) -> bool:
     """Tell whether a few values lie so far out that they would decide the scale of all."""
     middle = np.subtract(*np.quantile(known, (0.75, 0.25))) / 1.349
     return bool(known.std() > _HEAVY * middle) and len(np.unique(known[:10_000])) > 2
-
-
-def _is_of(hint: Any, value: Any) -> bool:
-    if hint == list[float]:
-        return isinstance(value, list) and all(type(each) in (int, float) and np.isfinite(each) for each in value)
-    if hint == list[str]:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
-    if hint is float:
-        return type(value) in (int, float) and bool(np.isfinite(value))
-    return type(value) is hint
 
 
 def _normal_scores(found: npt.NDArray[np.float64], knots: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

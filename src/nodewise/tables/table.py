@@ -6,12 +6,13 @@ memory. What was fitted is plain data: a run and a store keep it as JSON.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +20,25 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import read_bytes
+from nodewise.core.files import content_of
 from nodewise.core.messages import count, first_line, listing
 from nodewise.tables import values
-from nodewise.tables.columns import FittedColumn, VectorColumn, column_from, side_by_side
+from nodewise.tables.columns import (
+    COLUMNS,
+    CYCLES,
+    CategoryColumn,
+    DateColumn,
+    FittedColumn,
+    NumberColumn,
+    VectorColumn,
+    side_by_side,
+)
 from nodewise.tables.kinds import Reading, fit_column, reading_of
 
 SAMPLED = 100_000
 _VERSION = 1
+_HEAVIEST, _LARGEST = 1e6, float(np.finfo(np.float32).max)
+"""Weights and centers that no fit gives; from a file they may be anything."""
 _WIDEST_DENSE = 128
 _ROWS_TO_TELL = 20
 UNLIKE_SCALES = 100
@@ -160,7 +172,7 @@ class FittedTable:
     @classmethod
     def read(cls, path: Path) -> FittedTable | None:
         """Read a file that `to_json` was written to; None if there is none."""
-        return cls.from_json(read_bytes(path).decode(errors="replace"), str(path)) if path.is_file() else None
+        return cls.from_json(content_of(path).decode(errors="replace"), str(path)) if path.is_file() else None
 
     @classmethod
     def from_json(cls, text: str, source: str) -> FittedTable:
@@ -174,15 +186,56 @@ class FittedTable:
                 raise ValueError("it lacks a part")
             if not all(isinstance(part, str) for pair in left_out.items() for part in pair):
                 raise ValueError("'left_out' holds no texts")
-            columns = tuple(column_from(each) for each in facts["columns"])
+            columns = tuple(_column_from(each) for each in facts["columns"])
             if not columns or len({column.name for column in columns}) != len(columns):
                 raise ValueError("its columns are none, or one is there twice")
+            json.dumps(facts, ensure_ascii=False).encode()  # fails at half a letter, which only JSON can spell
             return cls(columns, left_out, comparable, sparse)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(
                 f"{source}: what it says about the columns of features is damaged ({first_line(error)}); make it again",
                 code="damaged-file",
             ) from None
+
+
+def _column_from(data: Any) -> FittedColumn:
+    """Return the column that `to_dict` described; a ValueError says what of it cannot be true."""
+    if not isinstance(data, dict) or data.get("kind") not in COLUMNS:
+        raise ValueError("it lists a column of a kind that is unknown")
+    found = COLUMNS[data["kind"]]
+    hints = get_type_hints(found)
+    given: dict[str, Any] = {field.name: data.get(field.name) for field in fields(found)}
+    for name, value in given.items():
+        if not _is_of(hints[name], value):
+            raise ValueError(f"{name!r} of a column is not what it should be")
+    column = found(**given)
+    pairs = (("words", "word_weights"), ("grams", "gram_weights"), ("values", "weights"))
+    if any(len(given[one]) != len(given[other]) for one, other in pairs if one in given and other in given):
+        raise ValueError(f"the weights of {column.name!r} do not fit")
+    if isinstance(column, CategoryColumn) and not 0 <= column.buckets <= 1 << 16:
+        raise ValueError(f"'buckets' of {column.name!r} is out of range")
+    if isinstance(column, NumberColumn) and (column.style not in values.NUMBER_STYLES or len(column.knots) > 10_000):
+        raise ValueError(f"'style' of {column.name!r} is unknown")
+    if isinstance(column, DateColumn) and not set(column.cycles) <= set(CYCLES):
+        raise ValueError(f"'cycles' of {column.name!r} is unknown")
+    if isinstance(column, DateColumn) and column.day not in ("", *itertools.chain(*values.DATE_STYLES.values())):
+        raise ValueError(f"'day' of {column.name!r} is unknown")
+    if not given.get("scale", 1) > 0:
+        raise ValueError(f"'scale' of {column.name!r} is not above zero")
+    weights = (weight for _, name in pairs for weight in given.get(name, ()))
+    if not all(0 <= weight < _HEAVIEST for weight in weights) or abs(given.get("center", 0)) > _LARGEST:
+        raise ValueError(f"the numbers of {column.name!r} are beyond all that a fit could give")
+    return column
+
+
+def _is_of(hint: Any, value: Any) -> bool:
+    if hint == list[float]:
+        return isinstance(value, list) and all(type(each) in (int, float) and np.isfinite(each) for each in value)
+    if hint == list[str]:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if hint is float:
+        return type(value) in (int, float) and bool(np.isfinite(value))
+    return type(value) is hint
 
 
 def spread_out(tables: Iterable[Any], most: int = SAMPLED) -> tuple[Any, int]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from nodewise.core import config
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, json_object, read_bytes
+from nodewise.core.files import atomic_write, content_of, json_object, locked_append, write_all
 from nodewise.core.lock import LOCK, FolderLock
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _earlier(folder: Path, identity: dict[str, Any]) -> bool:
         raise InputError(
             f"{folder}: holds files that are not a search's; name a new or empty folder", code="foreign-folder"
         )
-    earlier = json_object(read_bytes(path), str(path))
+    earlier = json_object(content_of(path), str(path))
     for name, value in identity.items():
         if earlier.get(name) != value:
             raise InputError(
@@ -98,28 +98,17 @@ _LOOKED_AT = ("training.steps", "embedding.propagation", "embedding.length")
 """What the outcomes of one trial differ in."""
 
 
-def open_log(folder: Path, stage: str, worker: int) -> TextIO:
-    """Open a process's own file of a stage, `trials` or `confirmed`, for more lines."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{stage}-{worker}.jsonl"
-    cut_off = path.exists() and not path.read_bytes().endswith(b"\n")
-    file = path.open("a", encoding="utf-8")
-    if cut_off:
-        file.write("\n")
-    return file
-
-
-def write_trial(file: TextIO, line: dict[str, Any]) -> None:
-    """Append a trial at once, so that a process that is killed leaves it behind."""
-    file.write(json.dumps(line) + "\n")
-    file.flush()
+def append_trial(folder: Path, stage: str, worker: int, line: dict[str, Any]) -> None:
+    """Append a trial to a process's own file of a stage, `trials` or `confirmed`; then it is on the disk."""
+    with locked_append(folder / f"{stage}-{worker}.jsonl") as (descriptor, _):
+        write_all(descriptor, f"{json.dumps(line)}\n".encode())
 
 
 def read_trials(folder: Path, stage: str) -> list[dict[str, Any]]:
-    """Return the finished lines of a stage."""
+    """Return the finished lines of a stage; one that a kill cut off is not, and its trial is run again."""
     lines = []
     for path in sorted(folder.glob(f"{stage}*.jsonl")):
-        for number, text in enumerate(path.read_bytes().split(b"\n"), start=1):
+        for number, text in enumerate(content_of(path).split(b"\n")[:-1], start=1):
             try:
                 line = json.loads(text)
             except (ValueError, RecursionError):

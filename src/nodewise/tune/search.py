@@ -32,7 +32,7 @@ from nodewise.methods.embedding import embed_nodes
 from nodewise.methods.settings import Settings
 from nodewise.training.loop import Callbacks, prepare, train
 from nodewise.training.step import Learner
-from nodewise.tune.folder import open_log, read_trials, write_trial
+from nodewise.tune.folder import append_trial, read_trials
 from nodewise.tune.space import EMBEDDINGS, LOOKS, VARIANTS, WIDE, Space
 
 Objective = Literal["validation", "crossval", "links"]
@@ -291,10 +291,7 @@ def _run_jobs(
     if objective != "links":
         graph = without_test_labels(graph)
     turns = turns or Turns()
-    with (
-        open_log(folder, name, turns.worker) as file,
-        (progress or SilentProgress()).stage(name, sum(job is not None for job in jobs)) as bar,
-    ):
+    with (progress or SilentProgress()).stage(name, sum(job is not None for job in jobs)) as bar:
         for turn in turns:
             if turn >= len(jobs) or time.time() > until:
                 return
@@ -318,7 +315,7 @@ def _run_jobs(
                 "outcomes": outcomes,
                 "seconds": round(time.time() - began, 2),
             }
-            write_trial(file, line)
+            append_trial(folder, name, turns.worker, line)
             tell(outcomes)
             if board is not None:
                 _log_trial(board, f"{name}/{variant}-{number:04d}", line)

@@ -141,7 +141,7 @@ def read_arrow(path: Path) -> tuple[NodeIds, Vectors]:
         table = feather.read_table(str(path))
         flat = table["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return NodeIds(table["id"], str(path)), flat.reshape(table.num_rows, -1)
-    except (pa.ArrowException, KeyError, AttributeError, ValueError) as error:
+    except (pa.ArrowException, OSError, KeyError, AttributeError, ValueError) as error:
         raise InputError(f"{path}: not vectors in an Arrow file ({first_line(error)}); write it again") from None
 
 

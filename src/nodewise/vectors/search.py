@@ -19,6 +19,8 @@ from nodewise.vectors.embeddings import Embeddings
 
 MOST_EXACT = 20_000_000_000
 """Beyond this many pairs an index is used, if the library for it is installed."""
+FEWEST_INDEXED = 10_000
+"""Nodes below which an index is never used: to make ready for one takes longer than to look at all of them."""
 
 _ENTRIES_AT_ONCE = 1 << 24
 _MOST_PAIRS = 100_000_000
@@ -102,7 +104,8 @@ def nearest(
         among: where to look.
         k: how many, or all there are if these are fewer.
         allowed: bool (N,), which nodes of `among` may be found; all unless given.
-        approximate: use the index of pynndescent; if None, where there are more than `MOST_EXACT` pairs.
+        approximate: use the index of pynndescent, unless there are fewer than `FEWEST_INDEXED` nodes to look among;
+            if None, where there are more than `MOST_EXACT` pairs.
         seed: of the index.
     """
     _require_same_width(queries, among)
@@ -112,7 +115,9 @@ def nearest(
     asked, looked = unit_rows(queries.vectors), unit_rows(among.vectors[pool])
     own = _own_places(queries, among, pool)
     recall = None
-    if approximate or (approximate is None and len(asked) * len(looked) > MOST_EXACT and _has_index()):
+    if (approximate and len(looked) >= FEWEST_INDEXED) or (
+        approximate is None and len(asked) * len(looked) > MOST_EXACT and _has_index()
+    ):
         places, cosines = _by_index(asked, looked, own, k, seed)
         some = np.random.default_rng(seed).permutation(len(asked))[:_MEASURED]
         true, _ = _exactly(asked[some], looked, own[some], k)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, json_object
+from nodewise.core.files import atomic_write, content_of, json_object
 from nodewise.core.version import __version__
 from nodewise.graph.ids import NodeIds
 from nodewise.store.layout import file_sum
@@ -86,7 +86,7 @@ def read_shards(folder: Path) -> Embeddings:
     """Read all vectors back into memory, in the order of the nodes."""
     path = folder / MANIFEST
     try:
-        facts = json_object(path.read_bytes(), str(path))
+        facts = json_object(content_of(path), str(path))
         if facts["format"] != FORMAT or facts["version"] != _VERSION:
             raise InputError(f"{path}: vectors of another version; write them again with this nodewise")
         shards = [Shard(**entry) for entry in facts["shards"]]
