@@ -14,6 +14,8 @@ import traceback
 from tests.fuzz.hold import fuzz, limits
 from tests.fuzz.targets import TARGETS
 
+import nodewise.encoders.convolutions  # noqa: F401  # now, for its libraries warn when imported, and warnings fail below
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

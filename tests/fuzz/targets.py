@@ -387,9 +387,15 @@ TARGETS: dict[str, Target] = {
         "metrics.jsonl", _any(strategies.mutated([seeds.METRICS]), strategies.json_files()), _metrics
     ),
     "search.json": Target(
-        "search.json", _any(strategies.mutated([b'{"graph": "g"}']), strategies.json_files()), _search
+        "search.json", _any(strategies.mutated([b'{"graph": "g", "nodes": 4}']), strategies.json_files()), _search
     ),
     "trials.jsonl": Target(
-        "trials-0.jsonl", _any(strategies.mutated([seeds.TRIALS]), strategies.json_files()), _trials
+        "trials-0.jsonl",
+        _any(
+            strategies.mutated([seeds.TRIALS]),
+            strategies.altered_lines(seeds.TRIALS),
+            strategies.json_files().map(lambda text: text + b"\n"),  # a line without an end is not looked at
+        ),
+        _trials,
     ),
 }

@@ -105,17 +105,16 @@ def read_subject(
     large = _number_of_vectors(folder) > MOST_SHOWN
     runs = read_run_without_vectors(folder.path) if large else read_runs([folder.path])
     graph, missing = find_graph(runs, source, data_dir, quiet)
-    notes = []
+    notes, told = [], list[str]()  # told last, since an error is told in one line and alone
     if graph is not None:
         runs = runs.in_order_of(graph.ids) or runs
     else:
         notes.append(f"Neighbors in the graph and degrees are left out: {missing}.")
-        say(f"no neighbors in the graph: {missing}; name it with --graph GRAPH", quiet)
+        told.append(f"no neighbors in the graph: {missing}; name it with --graph GRAPH")
     known = None
     if labels_file is not None or folder.labels.is_file() or (graph is not None and graph.labels is not None):
         known = labels_for(runs.ids, folder.path, labels_file, tables=tables, graph=graph)
-        for note in known.notes:
-            say(note, quiet)
+        told.extend(known.notes)
         if known.targets is not None:  # nothing to classify, but something to look at
             known, attributes_file = None, attributes_file or labels_file or folder.labels
     columns = _features(graph, folder, runs.ids) if graph is not None else ()
@@ -127,19 +126,21 @@ def read_subject(
     environment = folder.read_environment()
     warning = None if graph is None or runs.settings is None else units_warning(graph, runs.settings)
     warnings = () if warning is None else (warning,)
-    for each in warnings:
-        say(each, quiet)
+    told.extend(warnings)
     labels, split = (None, None) if known is None else (known.labels, known.split)
     part: dict[str, Any] = {"labels": labels, "split": split}
     if large:
         total = len(runs.ids)
         rows = drawn(total, labels, MOST_SHOWN, seed)
-        say(sample_note(len(rows), total), quiet)
+        told.append(sample_note(len(rows), total))
         embeddings = _read_some(folder, runs.ids.take(rows))
         columns = tuple(column.take(rows) for column in columns)
         part = take_labels(labels, split, rows) | {"sample": rows, "total": total}
     else:
         embeddings = Embeddings(runs.ids, runs.matrices[0])
+    metrics = folder.read_metrics()
+    for each in told:
+        say(each, quiet)
     return Subject(
         name=str(environment.get("graph", {}).get("name") or folder.path.resolve().name),
         embeddings=embeddings,
@@ -147,7 +148,7 @@ def read_subject(
         class_names=() if known is None else known.class_names,
         **part,
         attributes=columns,
-        metrics=folder.read_metrics(),
+        metrics=metrics,
         settings={} if runs.settings is None else to_mapping(runs.settings),
         environment=environment,
         warnings=warnings,
