@@ -40,7 +40,6 @@ def karateclub(indptr: np.ndarray, indices: np.ndarray, walks: dict[str, Any]) -
     graph = nx.empty_graph(len(indptr) - 1)
     sources = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     graph.add_edges_from(zip(sources.tolist(), indices.tolist(), strict=True))
-    graph.add_edges_from((node, node) for node in list(nx.isolates(graph)))  # a walk of theirs must be able to go on
     model = Node2Vec(
         walk_number=walks["walks"],
         walk_length=walks["length"],

@@ -177,7 +177,7 @@ class Checked:
         super().__init_subclass__()
 
     def __post_init__(self) -> None:
-        for name, allowed in _ranges(type(self)).items():
+        for name, allowed in _ranges(type(self)).items():  # type: ignore[arg-type]  # a class has a hash
             value = getattr(self, name)
             if not allowed.low <= value <= allowed.high:
                 rule = f"at most {allowed.high:,}" if value > allowed.high else f"at least {allowed.low:,}"
