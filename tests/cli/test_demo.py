@@ -25,7 +25,7 @@ def test_a_run_its_scores_and_what_to_do_next(nodewise: Nodewise) -> None:
     assert (outcome.code, outcome.err) == (0, ""), outcome.err
     assert Path("runs/demo/embeddings.parquet").is_file()
     assert "raw features" in outcome.out
-    assert "mvgrl: " in outcome.out
+    assert "probe mvgrl" in outcome.out
     assert "scikit-learn's logistic regression: raw features 6" in outcome.out
     # What it proposes for the run works as it stands.
     proposed = [line.split("nodewise ")[1].split() for line in outcome.out.splitlines() if "nodewise " in line]

@@ -83,7 +83,7 @@ def test_measurements_get_a_regression(nodewise: Nodewise, refused: Callable[...
 def test_every_probe_works_on_a_given_split(nodewise: Nodewise, vectors: Path, probe: str) -> None:
     with_split(lambda i: ("train", "val", "test")[i // 20])
     report = json.loads(nodewise("evaluate", vectors, "-l", "labels.csv", "--probe", probe, "--json").out)
-    assert report["protocol"].startswith(f"{probe}: ")
+    assert report["protocol"].startswith(f"linear classifier (probe {probe}): ")
     assert "public split, 20/20/20" in report["protocol"]
     assert report["scores"]["accuracy"]["mean"] > 0.9
 

@@ -53,7 +53,8 @@ def test_protocol_says_probe_split_and_spread() -> None:
     vectors, labels = data()
     report = evaluate_embeddings(vectors, labels, "public", public=SPLIT, dataset="citeseer", metrics=ONLY_ACCURACY)
     assert report.protocol == (
-        "mvgrl: Adam 0.01, Xavier, weight decay 0 (0.01 on Citeseer), here 0.01, 300 steps, last step; "
+        "linear classifier (probe mvgrl): "
+        "Adam 0.01, Xavier, weight decay 0.01 (that of Citeseer), 300 steps, last step; "
         "public split, 40/20/50 train/val/test nodes; mean and standard deviation over 3 encoder seeds"
     )
 

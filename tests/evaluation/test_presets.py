@@ -21,11 +21,11 @@ def test_table(name: str, steps: int, taken: str, general: float, citeseer: floa
     assert preset.weight_decay_for("citeseer") == preset.weight_decay_for("CiteSeer") == citeseer
 
 
-def test_protocol_states_both_weight_decays_and_the_one_in_use() -> None:
+def test_protocol_names_a_data_set_only_where_its_own_weight_decay_is_in_use() -> None:
     assert get_preset("mvgrl").protocol("citeseer") == (
-        "mvgrl: Adam 0.01, Xavier, weight decay 0 (0.01 on Citeseer), here 0.01, 300 steps, last step"
+        "linear classifier (probe mvgrl): Adam 0.01, Xavier, weight decay 0.01 (that of Citeseer), 300 steps, last step"
     )
-    assert "0.0001 (0.01 on Citeseer), here 0.0001, 2000 steps" in get_preset("cca").protocol("my graph")
+    assert "Xavier, weight decay 0.0001, 2000 steps" in get_preset("cca").protocol("my graph")
     assert "weight decay 0 or 0.5, set by hand" in get_preset("cca").protocol("cora", (0.0, 0.5))
     assert "lbfgs, C=1, at most 100 iterations" in get_preset("sklearn").protocol("cora")
 

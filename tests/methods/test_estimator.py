@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 import torch
 from tests.methods.planted import planted
 from torch import Tensor
 
+import nodewise as nw
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.methods.estimator import METHODS, Embedder, Watch
 from nodewise.methods.inputs import Inputs
@@ -63,3 +67,17 @@ def test_a_collapse_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.clear()
     DGI(dimension=8, epochs=3, device="cpu").fit(planted())
     assert not caplog.records
+
+
+def test_columns_in_unlike_units_are_logged_where_a_method_takes_them_as_they_are(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    plain = planted()
+    random = np.random.default_rng(0)
+    people = np.stack([random.normal(40, 10, plain.num_nodes), random.lognormal(9, 2, plain.num_nodes)], 1)
+    graph = replace(plain, features=people.astype(np.float32), table=None)
+    DGI(dimension=8, epochs=3, device="cpu").fit(graph)
+    assert any("the spread of columns differs by a factor" in record.getMessage() for record in caplog.records)
+    caplog.clear()
+    nw.NodeEmbedder(dimension=8, steps=2, device="cpu").fit(graph)  # prepares features itself
+    assert not any("the spread of columns" in record.getMessage() for record in caplog.records)

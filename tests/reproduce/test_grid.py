@@ -91,7 +91,7 @@ def test_rows_say_where_they_are_from(tmp_path: Path) -> None:
     assert found["config"] == TASKS[0].config
     assert found["oracle"] == ""
     assert found["device"].startswith("cpu (")
-    assert found["protocol"].startswith("mvgrl: Adam")
+    assert found["protocol"].startswith("linear classifier (probe mvgrl): Adam")
     assert 0 < float(found["val"]) <= 1
     assert 0 < float(found["test"]) <= 1
     assert float(found["seconds"]) > 0

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from nodewise.core.errors import InputError
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
+from nodewise.read.read import read_graph
 from nodewise.runs.clusters import _by_size, _silhouette, find_clusters, name_clusters
 from nodewise.vectors.embeddings import Embeddings
 
@@ -47,6 +48,23 @@ def test_planted_groups_are_found_and_named(vectors: Path, way: str) -> None:
     assert "high age" in found.names[2]
     assert found.silhouette is not None
     assert found.silhouette > 0.5
+
+
+def test_names_from_a_table_are_words_that_people_use(folder: Path) -> None:
+    notes = ("wants red shoes for running", "asks about green plants and soil")
+    rows = [f'n{i},{20 + 30 * (i % 2) + i % 3},"{notes[i % 2]}, call {i}"\n' for i in range(40)]
+    Path("nodes.csv").write_text("id,age,note\n" + "".join(rows))
+    Path("edges.csv").write_text("".join(f"n{i},n{(i + 2) % 40}\n" for i in range(40)))
+    graph = read_graph("edges.csv", features="nodes.csv", columns={"note": "text"})
+    assert graph.table is not None
+    groups = np.array([int(str(node)[1:]) % 2 for node in graph.ids])
+    names = name_clusters(groups, graph, tuple(graph.table.names), ())
+    for name, words in zip(
+        names, (("red", "wants", "shoes", "for", "running"), ("asks", "about", "green", "and")), strict=True
+    ):
+        assert "..." not in name
+        assert "high note" not in name
+        assert any(f"note: {word}" in name for word in words)
 
 
 def test_the_command_writes_a_row_per_node(nodewise: Callable[..., Any], vectors: Path) -> None:

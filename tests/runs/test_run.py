@@ -70,6 +70,17 @@ def test_a_graph_that_was_not_read_is_of_no_file(ring: Path) -> None:
         Run("made").graph()
 
 
+def test_what_an_evaluation_left_out_is_in_what_it_shows(ring: Path) -> None:
+    graph = read_graph("edges.csv", features="nodes.csv")
+    run = NodeEmbedder(steps=1, batch_size=4, dimension=4, device="cpu").fit(graph).save("some", graph)
+    labels = {node: i % 2 for i, node in enumerate(graph.ids) if i > 2}
+    found = run.evaluate(labels=labels, split="folds:3")
+    assert found.verdict in repr(found)
+    assert f"3 of {graph.num_nodes} nodes have no label" in repr(found)
+    assert f"3 of {graph.num_nodes} nodes have no label" in found._repr_html_()
+    assert not any(name in repr(found) for name in ("Citeseer", "Cora"))
+
+
 def test_labels_may_be_in_memory(embedded: Embedded) -> None:
     pd = pytest.importorskip("pandas")
     run, frame = Run(embedded()), pd.read_csv("labels.csv")

@@ -19,6 +19,7 @@ import tomllib
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -176,7 +177,7 @@ class Checked:
         super().__init_subclass__()
 
     def __post_init__(self) -> None:
-        for name, allowed in _ranges(type(self)).items():
+        for name, allowed in _ranges(type(self)).items():  # type: ignore[arg-type]  # a class has a hash
             value = getattr(self, name)
             if not allowed.low <= value <= allowed.high:
                 rule = f"at most {allowed.high:,}" if value > allowed.high else f"at least {allowed.low:,}"
@@ -184,6 +185,7 @@ class Checked:
                 raise InputError(f"{self._section}{name} is {shown}; it must be {rule}", code="bad-setting")
 
 
+@cache
 def _ranges(settings: type[Checked]) -> dict[str, Range]:
     found: dict[str, Range] = {}
     for cls in settings.__mro__:

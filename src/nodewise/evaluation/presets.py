@@ -60,20 +60,19 @@ class Preset:
     def protocol(self, dataset: str, weight_decays: tuple[float, ...] | None = None) -> str:
         """Say in one line how a score came about; saved with every score."""
         if self.solver == "lbfgs":
-            return f"{self.name}: scikit-learn logistic regression, lbfgs, C=1, at most {self.steps} iterations"
-        if self.solver == "liblinear":
-            return f"{self.name}: rows of length one, scikit-learn's liblinear, C of 2^-10 to 2^9 by cross-validation"
-        if weight_decays is None:
-            decay = f"{self.weight_decay:g}"
-            for name, value in self.weight_decay_on:
-                decay += f" ({value:g} on {name.capitalize()})"
-            if self.weight_decay_on:
-                decay += f", here {self.weight_decay_for(dataset):g}"
+            how = f"scikit-learn logistic regression, lbfgs, C=1, at most {self.steps} iterations"
+        elif self.solver == "liblinear":
+            how = "rows of length one, scikit-learn's liblinear, C of 2^-10 to 2^9 by cross-validation"
         else:
-            decay = " or ".join(f"{value:g}" for value in weight_decays) + ", set by hand"
-        return (
-            f"{self.name}: Adam {self.learning_rate:g}, Xavier, weight decay {decay}, {self.steps} steps, {self.taken}"
-        )
+            decay = self._decay_in_words(dataset, weight_decays)
+            how = f"Adam {self.learning_rate:g}, Xavier, weight decay {decay}, {self.steps} steps, {self.taken}"
+        return f"linear classifier (probe {self.name}): {how}"
+
+    def _decay_in_words(self, dataset: str, given: tuple[float, ...] | None) -> str:
+        if given is not None:
+            return " or ".join(f"{value:g}" for value in given) + ", set by hand"
+        own = dataset.casefold() in dict(self.weight_decay_on)
+        return f"{self.weight_decay_for(dataset):g}" + f" (that of {dataset.capitalize()})" * own
 
 
 _CITESEER = (("citeseer", 0.01),)

@@ -29,6 +29,7 @@ from nodewise.core.progress import Progress, SilentProgress, shown_by
 from nodewise.core.registry import Registry
 from nodewise.core.rng import checked_seed
 from nodewise.core.tracking import Listener, told
+from nodewise.encoders.preparation import units_warning
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.graph.validate import require_features
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from nodewise.runs.run import Run
 
 Say = Callable[[str], None]
+_MOSTLY = 0.95
 
 
 class Methods(Registry["type[Estimator]"]):
@@ -286,12 +288,24 @@ class Embedder(Estimator):
     embeddings_: Embeddings
 
     def fit(self, graph: Graph, y: object = None, *, run: RunFolder | None = None, **options: Any) -> Self:
-        """Train on a graph; see `Estimator.fit`. Vectors that do not tell nodes apart are warned of."""
+        """Train on a graph; see `Estimator.fit`. What makes the vectors doubtful is logged as a warning."""
+        graph = as_graph(graph)
         super().fit(graph, y, run=run, **options)
         if run is None and hasattr(self, "embeddings_"):  # runs tell it themselves; processes that assist have none
-            for message in collapse_warnings(self.embeddings_.vectors):
+            for message in (*self.doubts_about(graph), *self.doubts()):
                 logging.getLogger("nodewise").warning("%s: %s", self.name, message)
         return self
+
+    def doubts_about(self, graph: Graph) -> list[str]:
+        """Return in words what of a graph the method will not do justice to."""
+        return [each for each in (self.overlooked(graph), units_warning(graph, self.settings)) if each is not None]
+
+    def doubts(self) -> list[str]:
+        """Return in words why the vectors of the graph fitted may be worth little."""
+        empty = [record["empty"] for record in self.history_ if record.get("empty") is not None]
+        share = sum(empty) / len(empty) if empty else 0.0  # which neither the loss nor the vectors show
+        words = f"{share:.0%} of the queries had no negatives, so training learned next to nothing; see sampling.*"
+        return [*([words] if share > _MOSTLY else ()), *collapse_warnings(self.embeddings_.vectors)]
 
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
         vectors = self._embed(inputs, watch).detach().to("cpu", torch.float32).contiguous()

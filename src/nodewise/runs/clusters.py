@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -27,6 +28,10 @@ _NEAR = 15
 _DENSE_DIMENSIONS = 20
 _FEWEST = 5
 _SCORED = 5000
+_FLAG = re.compile(r"=|: | is missing$")
+"""What a feature of a table is called that a node has or has not: country=Malta, note: bees, age is missing."""
+_CRYPTIC = re.compile(r": \.{3}.*\.{3}$|, (co)?sine\)$")
+"""What one is called that says little to people: a run of letters, a place on a circle."""
 _TELLING = 0.3
 """How many standard deviations off the mean of all nodes a feature must be to name a cluster."""
 
@@ -190,12 +195,16 @@ def name_clusters(
         sparse = not isinstance(features, np.ndarray)
         square = np.asarray((features.multiply(features) if sparse else features**2).mean(0)).ravel()
         spread = np.sqrt(np.maximum(square - mean**2, 0))
-        flags = sparse and mean.min() >= 0  # words and tags are there or not
+        names = names if len(names) == len(mean) else tuple(f"feature {place}" for place in range(len(mean)))
+        words = sparse and mean.min() >= 0
+        flags = np.array([words or (graph.table is not None and bool(_FLAG.search(name))) for name in names])
+        cryptic = np.array([graph.table is not None and bool(_CRYPTIC.search(name)) for name in names])
         for each, rows in enumerate(members):
             off = (np.asarray(features[rows].mean(0)).ravel() - mean) / np.where(spread > 0, spread, 1)
-            for place in np.argsort(-(off if flags else np.abs(off)), kind="stable")[:3]:
-                name = names[place] if len(names) == len(mean) else f"feature {place}"
-                found[each].append((abs(off[place]), name if flags else _said(name, off[place])))
+            telling = np.where(cryptic, 0, np.where(flags, off, np.abs(off)))
+            for place in np.argsort(-telling, kind="stable")[:3]:
+                name = names[place]
+                found[each].append((telling[place], name if flags[place] else _said(name, off[place])))
     for column in columns:
         for each, rows in enumerate(members):
             found[each] += _traits(column, rows)

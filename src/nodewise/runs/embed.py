@@ -18,7 +18,6 @@ from nodewise.core.registry import name_in_files
 from nodewise.core.staging import staged_run
 from nodewise.core.terminal import say
 from nodewise.core.tracking import Board
-from nodewise.encoders.preparation import units_warning
 from nodewise.graph.graph import Graph
 from nodewise.methods.estimator import Embedder
 from nodewise.runs.held_out import hold_out_edges, write_held_out
@@ -28,7 +27,6 @@ from nodewise.runs.source import GraphSource, load_graph
 from nodewise.training.checkpoint import CheckpointPlan, difference, identity
 from nodewise.training.estimate import estimate
 from nodewise.training.team import Alone, joined, restarted
-from nodewise.vectors.collapse import collapse_warnings
 
 _SMALL = 1000
 """Nodes of a graph whose steps are too short to be shared out."""
@@ -111,15 +109,12 @@ def train(
     if model.resumable:  # the other methods train on the whole graph, or not at all
         _say_if_few_are_visited(graph.num_nodes, model.settings.training, quiet)
         _say_if_it_takes_long(graph, model, quiet)
-    if (overlooked := model.overlooked(graph)) is not None:
-        say(overlooked, quiet)
-    if (warning := units_warning(graph, model.settings)) is not None:
-        say(warning, quiet)
+    for doubt in model.doubts_about(graph):
+        say(doubt, quiet)
     folder.clear(keep_checkpoints=model.resumable and options.get("checkpoints") is not None)
     model.fit(unlabeled(graph), run=folder, progress=for_terminal(quiet), **options)
-    _say_if_few_had_negatives(folder, quiet)
-    for warning in collapse_warnings(model.embeddings_.vectors):
-        say(f"warning: {warning}", quiet)
+    for doubt in model.doubts():
+        say(f"warning: {doubt}", quiet)
     write_run(folder, model, graph, source)
 
 
@@ -170,10 +165,3 @@ def _say_if_few_are_visited(nodes: int, training: Any, quiet: bool) -> None:
     if visits < nodes / 2:
         whole = f"--set training.steps={-(-nodes // batch)} is one pass over all"
         say(f"{training.steps} steps of {batch} nodes visit {visits / nodes:.1%} of the nodes; {whole}", quiet)
-
-
-def _say_if_few_had_negatives(run: RunFolder, quiet: bool) -> None:
-    """Tell that training had next to nothing to learn from, which neither the loss nor the vectors show."""
-    empty = [record["empty"] for record in run.read_metrics() if record.get("empty") is not None]
-    if empty and (share := sum(empty) / len(empty)) > 0.95:
-        say(f"{share:.0%} of the queries had no negatives, so training learned next to nothing; see sampling.*", quiet)

@@ -70,13 +70,15 @@ class Evaluation:
         rows: one per thing scored.
         verdict: in words, whether the runs are better than what they are compared with; empty where nothing is.
         intervals: 95% intervals of the main score, by name of the row, where there are folds to estimate them from.
-        warnings: where the runs' vectors do not tell nodes apart.
+        warnings: where the runs' vectors do not tell nodes apart, or columns in unlike units decide alone.
+        notes: what was left out or could not be compared.
     """
 
     rows: tuple[Report, ...]
     verdict: str = ""
     intervals: dict[str, PairedDifference] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     TITLES = {  # noqa: RUF012  # not a field: it has no annotation
         "knn": "kNN",
@@ -109,7 +111,8 @@ class Evaluation:
 
         last, others = plain(self.rows[-1]), [plain(row) for row in self.rows[:-1]]
         found = {**last, **({"verdict": self.verdict} if self.verdict else {}), "comparison": others}
-        return found | ({"warnings": list(self.warnings)} if self.warnings else {})
+        said = {"warnings": list(self.warnings), "notes": list(self.notes)}
+        return found | {name: texts for name, texts in said.items() if texts}
 
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return column titles and one row of cells per report, in percent where that makes sense."""
@@ -140,10 +143,12 @@ class Evaluation:
 
     def __repr__(self) -> str:
         said = [self.verdict] if self.verdict else []
-        return "\n".join([text_table(*self.table()), self.rows[-1].protocol, *said, *self.warnings])
+        return "\n".join([text_table(*self.table()), self.rows[-1].protocol, *said, *self.warnings, *self.notes])
 
     def _repr_html_(self) -> str:
-        words = "".join(f"<p>{escape(text)}</p>" for text in (self.rows[-1].protocol, self.verdict) if text)
+        words = "".join(
+            f"<p>{escape(text)}</p>" for text in (self.rows[-1].protocol, self.verdict, *self.notes) if text
+        )
         warnings = "".join(f"<p><b>{escape(warning)}</b></p>" for warning in self.warnings)
         return f"{html_table(*self.table())}{words}{warnings}"
 
@@ -355,7 +360,7 @@ def evaluate(
         warnings += (units,)
     for note in (*(f"warning: {warning}" for warning in warnings), *notes):
         say(note, quiet)
-    return replace(found, warnings=warnings)
+    return replace(found, warnings=warnings, notes=notes)
 
 
 def _split(known: KnownLabels, split: str | None, repeats: int | None) -> tuple[str, int]:
