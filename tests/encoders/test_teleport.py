@@ -87,6 +87,18 @@ def test_labels_ids_and_the_order_of_calls_do_not_matter() -> None:
     assert choice(bare) == choice(graph)
 
 
+def test_half_of_a_note_that_tells_the_other_half_is_no_reason_to_ignore_edges() -> None:
+    """Notes of a few patterns that have nothing to do with the groups, which edges follow to the letter."""
+    rng = np.random.default_rng(5)
+    phrases = ["asked for larger shoes", "returned a broken pedal", "praised the delivery", "never answers letters"]
+    groups = rng.integers(0, 3, 300)
+    members = [np.flatnonzero(groups == group) for group in range(3)]
+    sources, targets = np.concatenate([rng.choice(some, (2, 300)) for some in members], axis=1)
+    notes = [", ".join(phrases[i] for i in three) for three in rng.integers(0, 4, (300, 3))]
+    table = pa.table({"age": rng.normal(40, 9, 300), "note": notes})
+    assert choice(Graph.from_edges(sources, targets, num_nodes=300, features=table)).teleport == USUAL
+
+
 @pytest.mark.parametrize(("nodes", "columns"), [(600, 7), (19, 90)])
 def test_of_too_few_features_or_nodes_nothing_is_asked(nodes: int, columns: int) -> None:
     generator, ends = np.random.default_rng(0), np.arange(nodes)

@@ -18,6 +18,7 @@ from tests.graphs import random_graph
 from nodewise.core import config
 from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
+from nodewise.datasets.planted import block_model
 from nodewise.graph.graph import Graph, having_walked
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.methods.settings import Settings
@@ -284,3 +285,12 @@ def test_a_run_that_does_not_say_how_far_it_walked(tmp_path: Path, said: str | N
     else:
         with pytest.raises(InputError, match="no number of steps"):
             NodeEmbedder.load(tmp_path / "run")
+
+
+@pytest.mark.parametrize(("homophily", "told"), [(0.7, False), (1 / 6, True)])
+def test_edges_that_are_not_used_are_told(homophily: float, told: bool, caplog: pytest.LogCaptureFixture) -> None:
+    graph = block_model(
+        600, num_classes=6, num_features=90, homophily=homophily, average_degree=8, words_per_node=15, noise=0.3, seed=2
+    )
+    NodeEmbedder(steps=2, dimension=16, clusterings=3, device="cpu").fit(graph)
+    assert ("not of the edges" in caplog.text) == told

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
 from nodewise.tables.kinds import format_overrides, parse_overrides, reading_of
-from nodewise.tables.table import FittedTable, spread_out, unlike_units
+from nodewise.tables.table import SPELLING, FittedTable, spread_out, unlike_units
 
 RANDOM = np.random.default_rng(0)
 ROWS = 300
@@ -308,5 +308,12 @@ def test_features_of_one_value_are_known_to_be() -> None:
     found = dict(zip(table.names, table.origins.tolist(), strict=True))
     assert found["country=DE"] == found["country=FR"] != found["age"]
     assert found["age is missing"] == found["country is missing"] == -1
-    of_words = [number for name, number in found.items() if name.startswith("note")]
-    assert len(set(of_words)) == len(of_words) > 2
+    assert len({number for name, number in found.items() if name.startswith("note:")}) == 1
+
+
+def test_words_stand_for_themselves_where_there_is_nothing_else() -> None:
+    table = fitted({"note": mixed()["note"]})
+    found = dict(zip(table.names, table.origins.tolist(), strict=True))
+    words = [number for name, number in found.items() if name.startswith("note: ") and "..." not in name]
+    assert len(set(words)) == len(words) > 2
+    assert {number for name, number in found.items() if "..." in name} == {SPELLING}

@@ -14,7 +14,8 @@ where columns say next to nothing of each other at any teleport.
 
 Columns of a user's table are hidden whole, for a country that is not one is likely another, and whoever sees that needs
 no neighbors. Which values are missing is no topic either: products lack what customers have, and know it by themselves.
-So it is not among the targets, and what follows from it is taken out of them.
+So it is not among the targets, and what follows from it is taken out of them. A note or a list of tags is hidden whole
+too, unless there is nothing else: notes follow patterns, and half of one tells the other half.
 
 Singular directions are computed from a part of the nodes of a large graph, and fewer of them.
 """
@@ -31,6 +32,7 @@ from nodewise.core import rng
 from nodewise.core.progress import current
 from nodewise.encoders.directions import leading_directions
 from nodewise.encoders.features import Features
+from nodewise.tables.table import MISSING, SPELLING
 from nodewise.views.topology import Topology, mixed
 
 USUAL = 0.2
@@ -77,14 +79,14 @@ def choose_teleport(features: Features, topology: Topology) -> Choice:
     sides = 1 if topology.faces is None else 2
     given = torch.arange(columns) if features.origins is None else torch.from_numpy(features.origins)
     origins, missing = given.to(features.device), None
-    if (origins < 0).any():
-        _, flags = leading_directions(features, _TOPICS, columns=origins < 0, centered=True)
+    if (origins == MISSING).any():
+        _, flags = leading_directions(features, _TOPICS, columns=origins == MISSING, centered=True)
         missing = torch.linalg.qr(flags)[0]  # (N, k), orthonormal
     halvings = 0
     with current().stage("choice of the teleport", _HALVINGS) as bar:
         for number in range(_HALVINGS):
             key = rng.key(0, "teleport", number)
-            half = rng.uniform(rng.fold(key, 0), origins.clamp(min=0)) < 0.5
+            half = (rng.uniform(rng.fold(key, 0), origins.clamp(min=0)) < 0.5) & (origins != SPELLING)
             target = ~half & (origins >= 0)
             _, known = leading_directions(features, min(_DIRECTIONS, _MOST_ENTRIES // rows), columns=half)
             _, hidden = leading_directions(features, _TOPICS, spare=2 * _TOPICS, columns=target, centered=True)
@@ -102,7 +104,8 @@ def choose_teleport(features: Features, topology: Topology) -> Choice:
         return Choice(USUAL, {})
     scores = {teleport: score / halvings for teleport, score in scores.items()}
     best = max(scores, key=lambda teleport: scores[teleport])
-    kept = scores[best] < NOTHING or scores[USUAL] >= CLEARLY * scores[best]
+    gain = scores[best] - scores[USUAL]
+    kept = scores[best] < NOTHING or gain < max(NOTHING, (1 - CLEARLY) * scores[best])
     return Choice(USUAL if kept else best, scores)
 
 

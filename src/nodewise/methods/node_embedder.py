@@ -106,6 +106,14 @@ class NodeEmbedder(Embedder):
         self.num_features_, self.directed_, self.kinds_ = graph.num_features, graph.directed, graph.kind_names
         self.walked_ = graph.steps_walked
 
+    def doubts(self) -> list[str]:
+        """Return in words why the vectors may be worth little, or are of something else than expected."""
+        chosen = getattr(self.settings.encoder, "teleports", ()) is None
+        alone = chosen and getattr(self.encoder_, "teleports", None) == (1.0,)
+        words = "neighbors tell little of a node's features, so vectors are of its own features and not of the edges; "
+        words += "encoder.teleports=[0.2] uses both"
+        return [*([words] if alone else ()), *super().doubts()]
+
     def _train(self, learner: Learner, graph: Graph, watch: Watch) -> int:
         run, plan = watch.run, watch.checkpoints
         if plan is None or (run is None and learner.team.size == 1):

@@ -30,11 +30,14 @@ from nodewise.tables.columns import (
     DateColumn,
     FittedColumn,
     NumberColumn,
+    TextColumn,
     VectorColumn,
     side_by_side,
 )
 from nodewise.tables.kinds import Reading, fit_column, reading_of
 
+MISSING, SPELLING = -1, -2
+"""Origins of features that are no topics of a node."""
 SAMPLED = 100_000
 _VERSION = 1
 _HEAVIEST, _LARGEST = 1e6, float(np.finfo(np.float32).max)
@@ -97,15 +100,19 @@ class FittedTable:
 
     @property
     def origins(self) -> np.ndarray:
-        """Which features follow from one value, int (F,): equal numbers; -1 where they say that a value is missing.
+        """Which features follow from one value, int (F,): equal numbers; below zero what is no topic.
 
-        Words and tags, of which a value has many, and the numbers of a vector stand for themselves.
+        That a value is missing is MISSING. Words, tags and the numbers of a vector, of which a value has many, tell
+        of each other, since notes follow patterns; they stand for themselves only where there is no other column, and
+        then runs of letters are SPELLING, which any word tells.
         """
         found: list[int] = []
         for column in self.columns:
             width, first = len(column.parts()), max(found, default=-1) + 1
-            alone = column.kind in ("text", "tags", "vector")
-            found += [first + i * alone for i in range(width)] + [-1] * column.missing
+            alone = len(self.columns) == 1 and column.kind in ("text", "tags", "vector")
+            spelled = len(column.grams) if alone and isinstance(column, TextColumn) else 0
+            found += [first + i * alone for i in range(width - spelled)] + [SPELLING] * spelled
+            found += [MISSING] * column.missing
         return np.array(found, np.int64)
 
     def notes(self, source: str) -> tuple[str, ...]:
