@@ -41,8 +41,8 @@ def test_json_holds_both_evaluations(nodewise: Nodewise) -> None:
     report = json.loads(outcome.out)
     assert report["embeddings"] == "here/embeddings.parquet"
     assert report["report"] == "here/report.html"
-    assert report["evaluation"]["protocol"].startswith("mvgrl")
-    assert report["evaluation_sklearn"]["protocol"].startswith("sklearn")
+    assert report["evaluation"]["protocol"].startswith("linear classifier (probe mvgrl)")
+    assert report["evaluation_sklearn"]["protocol"].startswith("linear classifier (probe sklearn)")
     assert [row["name"] for row in report["evaluation"]["comparison"]] == [
         "raw features",
         "smoothed features",

@@ -125,4 +125,4 @@ def test_new_nodes_are_embedded_by_an_encoder_that_never_saw_them() -> None:
     (found,) = measure_inductive(OURS, GRAPH, [2], CPU)
     model = NodeEmbedder(SMALL, seed=2, device="cpu").fit(without_test_nodes(GRAPH))
     assert found["test"] == scored(model.transform(GRAPH).vectors, 2)
-    assert found["protocol"].startswith("test nodes absent from training; mvgrl")
+    assert found["protocol"].startswith("test nodes absent from training; linear classifier (probe mvgrl)")
