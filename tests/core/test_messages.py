@@ -34,3 +34,8 @@ def test_a_long_listing_is_cut():
 def test_only_the_first_line_of_a_foreign_error_is_kept():
     assert messages.first_line(ValueError("it broke.\nbecause")) == "it broke"
     assert messages.first_line(ValueError()) == "ValueError"
+
+
+@pytest.mark.parametrize(("seen", "remedy"), [("4,55", "with a point"), ("4,5,5", "correct"), ("x", "correct")])
+def test_a_decimal_comma_is_told_apart(seen: str, remedy: str) -> None:
+    assert remedy in str(messages.not_a_number("edges.csv, line 2", "weight", seen))

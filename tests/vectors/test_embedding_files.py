@@ -153,3 +153,11 @@ def test_neo4j_gets_its_header_and_unknown_endings_are_refused(folder: Path) -> 
         Path(name).write_bytes(b"nothing of the kind")
         with pytest.raises(InputError):
             read_embeddings(name)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".npy", ".arrow", ".safetensors"])
+def test_others_may_read_what_was_written(tmp_path: Path, ending: str) -> None:
+    path, plain = tmp_path / f"vectors{ending}", tmp_path / "plain"
+    Embeddings(NodeIds(["a", "b"]), np.eye(2, dtype=np.float32)).write(path)
+    plain.touch()
+    assert path.stat().st_mode == plain.stat().st_mode

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -47,8 +48,10 @@ def first_line(error: BaseException) -> str:
 def not_a_number(where: str, column: str, seen: object) -> InputError:
     """Return the error for a cell that should hold a number."""
     what = "a missing value" if seen in ("", None) else excerpt(seen)
+    comma = isinstance(seen, str) and re.fullmatch(r"[-+]?[0-9]+,[0-9]+", seen.strip(), re.ASCII) is not None
+    remedy = "write decimals with a point" if comma else "correct or remove it"
     return InputError(
-        f"{where}: {excerpt(column)} holds {what} where a number is expected; correct or remove it", code="bad-number"
+        f"{where}: {excerpt(column)} holds {what} where a number is expected; {remedy}", code="bad-number"
     )
 
 

@@ -147,12 +147,12 @@ def read_arrow(path: Path) -> tuple[NodeIds, Vectors]:
 
 def write_safetensors(path: Path, ids: NodeIds, vectors: Vectors) -> None:
     """Write the tensors `embeddings` (N, d) and `ids`: whole numbers, or as text the bytes of a JSON list."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     names = ids.to_arrow().to_pylist()
     kept = np.array(names, np.int64) if ids.kind == "integer" else np.frombuffer(json.dumps(names).encode(), np.uint8)
-    with atomic_write(path) as temporary:
-        save_file({"embeddings": np.ascontiguousarray(vectors, np.float32), "ids": kept.copy()}, str(temporary))
+    with atomic_write(path) as temporary:  # not save_file: what it writes is private to its owner
+        temporary.write_bytes(save({"embeddings": np.ascontiguousarray(vectors, np.float32), "ids": kept.copy()}))
 
 
 def read_safetensors(path: Path) -> tuple[NodeIds, Vectors]:
