@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
+from tests.graphs import random_graph
 from tests.ranks import run_together
 from tests.training.test_step import learner
 from torch import Tensor
@@ -52,6 +53,12 @@ CASES: dict[str, tuple[str, ...]] = {
 }
 """Of "uniform" some queries have no negatives, and not as many on every rank."""
 
+GRAPHS = {
+    "weighted": random_graph(60, 180, weighted=True, seed=7),
+    "directed": random_graph(60, 180, directed=True, seed=7),
+    "weighted and directed": random_graph(60, 180, weighted=True, directed=True, seed=7),
+}
+
 FAST = ("training.learning_rate=0.03", "training.log_every=1")
 STOPPED = (*FAST, "training.patience=1", "training.monitor_every=1", "training.steps=12")
 
@@ -82,6 +89,8 @@ def found_by(team: Alone) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: loss_and_gradients(replace(learner(*changes, seeds=SEEDS), team=team)) for name, changes in CASES.items()
     }
+    for name, graph in GRAPHS.items():
+        found[name] = loss_and_gradients(replace(learner(seeds=SEEDS, graph=graph), team=team))
     found["drawn"] = drawn(replace(learner("sampling.collision=false", "sampling.diversity.draws=1"), team=team))
     found["trained"] = trained(replace(learner(*STOPPED), team=team))
     found["texts"] = team.texts("ä" * team.rank)
@@ -118,7 +127,7 @@ def alone() -> dict[str, Any]:
 RANKS = [(size, rank) for size in SIZES for rank in range(size)]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*CASES, *GRAPHS])
 def test_loss_and_gradients_are_those_of_one_process(case: str, found: Any, alone: Any) -> None:
     assert alone[case][1].abs().max() > 1e-2
     for ranks in RANKS:
