@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from nodewise.cli.main import main
 from nodewise.datasets.planted import block_model
+
+
+@pytest.fixture(autouse=True)
+def no_module_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests have a module of this name too, in folders that are gone."""
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
 
 
 @pytest.fixture
