@@ -156,6 +156,28 @@ def test_the_users_mistakes_are_told_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+def test_a_file_is_the_one_that_is_named_whatever_python_would_find_first(
+    registry: Registry[Any], own_module: Path
+) -> None:
+    for folder, value in (("one", 1), ("two", 2)):
+        (own_module / folder).mkdir()
+        (own_module / folder / "mine_nodewise_test.py").write_text(f"class Hardest:\n    value = {value}\n")
+    assert registry["one/mine_nodewise_test.py:Hardest"].value == 1
+    assert registry["two/mine_nodewise_test.py:Hardest"].value == 2
+    assert registry["two/mine_nodewise_test.py:Hardest"] is registry["two/mine_nodewise_test.py:Hardest"]
+
+
+@pytest.mark.parametrize(
+    ("file", "message"), [("random.py", "rename random.py, Python has a module random"), ("gone.py", "no such file")]
+)
+def test_a_file_that_cannot_be_imported_is_told_in_one_line(
+    registry: Registry[Any], own_module: Path, file: str, message: str
+) -> None:
+    (own_module / "random.py").write_text("class Hardest:\n    pass\n")
+    with pytest.raises(InputError, match=message):
+        registry[f"{file}:Hardest"]
+
+
 def test_a_name_that_only_a_file_holds_imports_nothing(registry: Registry[Any], own_module: Path) -> None:
     (own_module / "mine_nodewise_test.py").write_text("class Hardest:\n    pass\n")
     with pytest.raises(InputError, match=r"^the strategy 'mine_nodewise_test:Hardest' would load code, .*--set"):

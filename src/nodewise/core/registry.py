@@ -13,8 +13,10 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 from nodewise.core.errors import InputError, did_you_mean, require_type
@@ -120,14 +122,13 @@ class Registry(Mapping[str, T]):
 
     def _import_own(self, name: str) -> object:
         module_name, _, attribute = name.partition(":")
-        folder = Path.cwd()
-        if module_name.endswith(".py"):  # a file, from wherever it is
-            folder, module_name = Path(module_name).resolve().parent, Path(module_name).stem
+        file = Path(module_name).resolve() if module_name.endswith(".py") else None
+        module_name = module_name if file is None else file.stem
         # An installed command does not see the folder it is run in; last, so that nothing is shadowed.
-        if (here := str(folder)) not in sys.path:
+        if (here := str(Path.cwd() if file is None else file.parent)) not in sys.path:
             sys.path.append(here)
         try:
-            module = import_module(module_name)
+            module = import_module(module_name) if file is None else _module_of(file)
         except (Exception, SystemExit) as error:  # whatever goes wrong in the user's module, in one line; exits too
             raise InputError(
                 f"cannot import the {self.kind} {name!r}: {_one_line(error)}", code="own-code-failed"
@@ -137,6 +138,25 @@ class Registry(Mapping[str, T]):
             near = did_you_mean(attribute, public)
             raise InputError(f"module {module_name!r} has no {self.kind} {attribute!r}{near}", code="own-code-failed")
         return getattr(module, attribute)
+
+
+def _module_of(file: Path) -> ModuleType:
+    """Import a file, and not another one that Python would find first under its name."""
+    found = sys.modules.get(file.stem)
+    if found is not None and getattr(found, "__file__", None) == str(file):
+        return found
+    if file.stem in sys.stdlib_module_names or not file.is_file():
+        raise ImportError(f"rename {file.name}, Python has a module {file.stem}" if file.is_file() else "no such file")
+    spec = spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise ImportError("no file of Python code")
+    module = sys.modules[file.stem] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[file.stem]
+        raise
+    return module
 
 
 def name_in_files(part: Any) -> str:
