@@ -3,13 +3,14 @@ import pytest
 from nodewise.core.errors import InputError
 from nodewise.read.columns import ID_NAMES, column_called, column_given
 from nodewise.read.delimited import TextColumns
+from nodewise.read.dialect import Hints
 
 
 @pytest.fixture
 def named(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("weight,Node ID,x\n1,a,2\n")
-    return TextColumns.open(path, (ID_NAMES,), header=True)
+    return TextColumns.open(path, Hints((ID_NAMES,), header=True))
 
 
 def test_usual_names_are_known_in_any_spelling(named):
@@ -20,7 +21,7 @@ def test_usual_names_are_known_in_any_spelling(named):
 def test_made_up_names_are_never_matched(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1,2\n")
-    file = TextColumns.open(path, (ID_NAMES,))
+    file = TextColumns.open(path, Hints((ID_NAMES,)))
     assert column_called(file, frozenset({"column1"})) is None
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from nodewise.core.errors import InputError
 from nodewise.read import text
 from nodewise.read.delimited import TextColumns
+from nodewise.read.dialect import Hints
 
 KNOWN = (frozenset({"id"}),)
 VALUES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1, max_size=6)
@@ -17,7 +18,7 @@ VALUES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0
 def opened(folder, data, **options):
     path = folder / "a.csv"
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return TextColumns.open(path, KNOWN, **options)
+    return TextColumns.open(path, Hints(KNOWN, **options))
 
 
 def test_keys_come_as_text_and_numbers_as_float32(tmp_path):
@@ -37,7 +38,7 @@ def test_quoted_text_comes_back_exactly_however_blocks_fall(tmp_path_factory, ro
         csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "BLOCK", block)
-        file = TextColumns.open(path, KNOWN, delimiter=delimiter, header=False)
+        file = TextColumns.open(path, Hints(KNOWN, delimiter, header=False))
         keys = file.read([0, 1]).keys
         assert list(zip(*(key.to_pylist() for key in keys), strict=True)) == rows
         breaks = sum(value.count("\n") for row in rows[:-1] for value in row)

@@ -3,14 +3,14 @@ from pathlib import Path
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.read.dialect import fields, guess_delimiter, is_number, single_spaced, sniff, without_padding
+from nodewise.read.dialect import Hints, fields, guess_delimiter, is_number, single_spaced, sniff, without_padding
 from nodewise.read.text import Block
 
 KNOWN = (frozenset({"source"}), frozenset({"target"}))
 
 
 def sniffed(text, **options):
-    return sniff(Path("a.csv"), Block(1, text.encode()), KNOWN, **options)
+    return sniff(Path("a.csv"), Block(1, text.encode()), Hints(KNOWN, **options))
 
 
 @pytest.mark.parametrize(
@@ -113,4 +113,4 @@ def test_what_cannot_be_sniffed_is_refused():
     with pytest.raises(InputError, match="empty"):
         sniffed("# only a comment\n")
     with pytest.raises(InputError, match="line 2: not UTF-8"):
-        sniff(Path("a.csv"), Block(1, b"a,b\nc,\xe9\n"), KNOWN)
+        sniff(Path("a.csv"), Block(1, b"a,b\nc,\xe9\n"), Hints(KNOWN))

@@ -4,7 +4,7 @@ import pytest
 
 from nodewise.core.errors import InputError
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import plan_edges, read_edge_list
+from nodewise.read.edgelist import NamedColumns, plan_edges, read_edge_list
 from nodewise.read.formats import format_of, open_columns
 
 
@@ -39,15 +39,15 @@ def test_the_ends_are_the_columns_named_so_or_the_first_two(tmp_path, content, e
 
 def test_the_user_may_name_the_columns(tmp_path):
     file = opened(tmp_path, "source,target,other\na,b,c\n")
-    assert pairs(read_edge_list(file, plan_edges(file, "target", "other"))) == [("b", "c")]
-    assert pairs(read_edge_list(file, plan_edges(file, "3", "1"))) == [("c", "a")]
-    assert pairs(read_edge_list(file, plan_edges(file, target="other"))) == [("a", "c")]
+    assert pairs(read_edge_list(file, plan_edges(file, NamedColumns("target", "other")))) == [("b", "c")]
+    assert pairs(read_edge_list(file, plan_edges(file, NamedColumns("3", "1")))) == [("c", "a")]
+    assert pairs(read_edge_list(file, plan_edges(file, NamedColumns(target="other")))) == [("a", "c")]
     with pytest.raises(InputError, match="both ends"):
-        read_edge_list(file, plan_edges(file, "target", "target"))
+        read_edge_list(file, plan_edges(file, NamedColumns("target", "target")))
     with pytest.raises(InputError, match="no column 'targets'; did you mean 'target'"):
-        read_edge_list(file, plan_edges(file, "source", "targets"))
+        read_edge_list(file, plan_edges(file, NamedColumns("source", "targets")))
     with pytest.raises(InputError, match="which column is the target"):
-        plan_edges(opened(tmp_path, "a,b\nc,d\n"), source="1")
+        plan_edges(opened(tmp_path, "a,b\nc,d\n"), NamedColumns(source="1"))
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ def test_weights_are_used_if_they_are_called_so_or_asked_for(tmp_path):
     assert plain.weights is None
     assert "weights ignored: an edge is present or absent" in plain.notes
     other = opened(tmp_path, "source,target,weight,calls\na,b,1,3\nb,c,1,4\n")
-    assert read_edge_list(other, plan_edges(other, weight_column="calls")).weights.tolist() == [3, 4]
+    assert read_edge_list(other, plan_edges(other, NamedColumns(weight="calls"))).weights.tolist() == [3, 4]
     nameless = opened(tmp_path, "a,b,2\nb,c,1\n")
     assert read_edge_list(nameless).weights is None
-    assert read_edge_list(nameless, plan_edges(nameless, weight_column="3")).weights.tolist() == [2, 1]
+    assert read_edge_list(nameless, plan_edges(nameless, NamedColumns(weight="3"))).weights.tolist() == [2, 1]
     with pytest.raises(InputError, match="an end of edges and their weight"):
-        read_edge_list(other, plan_edges(other, weight_column="target"))
+        read_edge_list(other, plan_edges(other, NamedColumns(weight="target")))
     with pytest.raises(InputError) as error:
-        read_edge_list(other, plan_edges(other, weight_column="cals"))
+        read_edge_list(other, plan_edges(other, NamedColumns(weight="cals")))
     assert error.value.code == "missing-column"
     words = opened(tmp_path, "source,target,calls\na,b,x\n")
     with pytest.raises(InputError) as error:
-        read_edge_list(words, plan_edges(words, weight_column="calls"))
+        read_edge_list(words, plan_edges(words, NamedColumns(weight="calls")))
     assert error.value.code == "bad-number"
 
 
@@ -137,4 +137,4 @@ def test_columns_that_the_user_names_are_looked_for_in_the_first_line(tmp_path):
     path.write_text("sender,receiver\na,b\nb,c\n")
     file = open_columns(path, "text", (SOURCE_NAMES, TARGET_NAMES), named=("sender", None))
     assert file.names == ("sender", "receiver")
-    assert pairs(read_edge_list(file, plan_edges(file, "sender", "receiver"))) == [("a", "b"), ("b", "c")]
+    assert pairs(read_edge_list(file, plan_edges(file, NamedColumns("sender", "receiver")))) == [("a", "b"), ("b", "c")]

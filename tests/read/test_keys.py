@@ -7,6 +7,7 @@ from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ID_NAMES, id_column, names_every_node, row_ids
 from nodewise.read.delimited import TextColumns
+from nodewise.read.dialect import Hints
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ from nodewise.read.delimited import TextColumns
 )
 def test_the_column_of_ids_is_given_named_or_first(tmp_path, text, given, expected):
     (tmp_path / "a.csv").write_text(text)
-    assert id_column(TextColumns.open(tmp_path / "a.csv", (ID_NAMES,)), given) == expected
+    assert id_column(TextColumns.open(tmp_path / "a.csv", Hints((ID_NAMES,))), given) == expected
 
 
 @pytest.mark.parametrize(

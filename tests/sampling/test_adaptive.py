@@ -10,7 +10,7 @@ from nodewise.sampling.adaptive import AdaptiveSampler
 from nodewise.sampling.choose.diverse import DiverseDraw
 from nodewise.sampling.choose.networks import CollisionSettings, NodeNetworks
 from nodewise.sampling.descriptions import Descriptions
-from nodewise.sampling.discriminators import log_ratio
+from nodewise.sampling.discriminators import Queries, log_ratio
 from nodewise.sampling.dpp import DppSettings, sample_negatives
 from nodewise.sampling.neighborhood import mixup, near_pairs
 from nodewise.sampling.pairs import PairSets
@@ -40,9 +40,7 @@ def test_collision_moves_what_the_ratio_says_and_the_neighbors(hidden: int) -> N
     ratio = log_ratio(
         batch.seen,
         torch.cat([batch.members, mixed], dim=-2),
-        near,
-        batch.query_nodes,
-        rng.fold(batch.draw, 1),
+        Queries(near, batch.query_nodes, rng.fold(batch.draw, 1)),
         hidden=hidden,
         steps=chosen.steps,
         learning_rate=chosen.learning_rate,

@@ -11,7 +11,7 @@ from nodewise.core import rng
 from nodewise.sampling import cluster_networks, discriminators
 from nodewise.sampling.cluster_networks import cluster_log_ratio
 from nodewise.sampling.descriptions import Descriptions
-from nodewise.sampling.discriminators import log_ratio
+from nodewise.sampling.discriminators import Queries, log_ratio
 from nodewise.sampling.neighborhood import mixup, mixup_shares
 
 NODES, QUERIES, MEMBERS = 40, 9, 3
@@ -54,12 +54,14 @@ class Batch:
         nodes = self.nodes[part]
         shares = mixup_shares(MEMBERS, mixed, MIXING, nodes)
         seen, own = everyone.of(self.keys[run]), everyone.of(self.members[part])
-        return cluster_log_ratio(seen, own, shares, self.near[part], nodes, self.draw[run], **training)
+        queries = Queries(self.near[part], nodes, self.draw[run])
+        return cluster_log_ratio(seen, own, shares, queries, **training)
 
     def slow(self, mixed: int, **training: float) -> Tensor:
         own = self.all.of(self.members).dense()
         own = torch.cat([own, mixup(own, mixed, MIXING, self.nodes)], dim=-2)
-        return log_ratio(self.all.of(self.keys).dense(), own, self.near, self.nodes, self.draw, **training)
+        queries = Queries(self.near, self.nodes, self.draw)
+        return log_ratio(self.all.of(self.keys).dense(), own, queries, **training)
 
 
 @pytest.mark.usefixtures("way", "double")

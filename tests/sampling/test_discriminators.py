@@ -5,7 +5,7 @@ import torch
 
 from nodewise.core import rng
 from nodewise.sampling import discriminators
-from nodewise.sampling.discriminators import log_ratio
+from nodewise.sampling.discriminators import Queries, log_ratio
 
 KEY = rng.key(0, "F")
 
@@ -30,7 +30,7 @@ def double(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_two_networks_per_node_against_a_loop(hidden: int) -> None:
     points, members, near, nodes = batch()
     near[0, 0] = torch.arange(12) != 3  # a single negative
-    found = log_ratio(points, members, near, nodes, KEY, hidden=hidden, steps=4, learning_rate=0.7)
+    found = log_ratio(points, members, Queries(near, nodes, KEY), hidden=hidden, steps=4, learning_rate=0.7)
     for run in range(2):
         center = points[run].mean(0)
         scale = 1 / math.sqrt(float((points[run] - center).square().sum(-1).mean()))
@@ -81,8 +81,8 @@ def test_weights_begin_uniform_within_the_bounds_of_their_fans(hidden: int, fans
 @pytest.mark.usefixtures("double")
 def test_the_scale_of_the_points_does_not_matter() -> None:
     points, members, near, nodes = batch()
-    tiny = log_ratio(1e-4 * points, 1e-4 * members, near, nodes, KEY)
-    assert torch.allclose(tiny, log_ratio(points, members, near, nodes, KEY), atol=1e-9)
+    tiny = log_ratio(1e-4 * points, 1e-4 * members, Queries(near, nodes, KEY))
+    assert torch.allclose(tiny, log_ratio(points, members, Queries(near, nodes, KEY)), atol=1e-9)
 
 
 def test_it_tells_planted_groups_apart() -> None:
@@ -91,7 +91,7 @@ def test_it_tells_planted_groups_apart() -> None:
     points = torch.randn(1, 100, 8, generator=generator) + 3 * label.view(1, -1, 1)
     members = torch.stack([points[0, query % 2 :: 2][:6] for query in range(20)]).unsqueeze(0)
     near = torch.eye(20, 100, dtype=torch.bool).unsqueeze(0)
-    ratio = log_ratio(points, members, near, torch.arange(20).unsqueeze(0), KEY)
+    ratio = log_ratio(points, members, Queries(near, torch.arange(20).unsqueeze(0), KEY))
     # S_i- holds 43 nodes of the query's own class, so only their rank against the other class is telling.
     for query in range(20):
         others = torch.arange(100) != query
@@ -103,12 +103,13 @@ def test_class_balance_matters() -> None:
     # One positive against many negatives: balanced networks still call the positive's twin a positive.
     points = torch.cat([torch.ones(1, 1, 2), -torch.ones(1, 200, 2) * 0.1], dim=1)
     near = torch.zeros(1, 1, 201, dtype=torch.bool)
-    ratio = log_ratio(points, torch.ones(1, 1, 1, 2), near, torch.zeros(1, 1, dtype=torch.int64), KEY, steps=30)
+    queries = Queries(near, torch.zeros(1, 1, dtype=torch.int64), KEY)
+    ratio = log_ratio(points, torch.ones(1, 1, 1, 2), queries, steps=30)
     assert ratio[0, 0, 0] > ratio[0, 0, 1:].max()
 
 
 def test_chunks_and_stacks_do_not_change_a_query() -> None:
     points, members, near, nodes = batch()
-    whole = log_ratio(points.float(), members.float(), near, nodes, KEY)
-    part = log_ratio(points[1:].float(), members[1:, 2:4].float(), near[1:, 2:4], nodes[1:, 2:4], KEY)
+    whole = log_ratio(points.float(), members.float(), Queries(near, nodes, KEY))
+    part = log_ratio(points[1:].float(), members[1:, 2:4].float(), Queries(near[1:, 2:4], nodes[1:, 2:4], KEY))
     assert torch.allclose(whole[1:, 2:4], part, atol=1e-5)

@@ -16,7 +16,7 @@ from nodewise.core.progress import SilentProgress
 from nodewise.core.staging import Staging
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import plan_edges, read_edge_list
+from nodewise.read.edgelist import NamedColumns, plan_edges, read_edge_list
 from nodewise.read.formats import open_columns
 from nodewise.store import convert_edges as store_edges
 from nodewise.store.convert_edges import number_edges, sort_edges
@@ -37,7 +37,7 @@ def edges_file(folder: Path, **columns: Any) -> Path:
 
 def numbered(path: Path, work: Staging, unweighted: bool = False) -> tuple[NodeIds, int, tuple[str, ...]]:
     file = open_columns(path, "parquet", ())
-    return number_edges(file, plan_edges(file, "source", "target", unweighted=unweighted), work, 1, QUIET)[:3]
+    return number_edges(file, plan_edges(file, NamedColumns("source", "target"), unweighted), work, 1, QUIET)[:3]
 
 
 def chain(length: int) -> dict[str, list[int]]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -109,6 +110,7 @@ class _Logged(Callback):
 
     def __init__(self, name: str, board: Board) -> None:
         self._name, self._board = name, board
+        self._close: Callable[[], object] = lambda: None  # there is nothing to close before it has begun
         logging.getLogger("tensorflow").setLevel(logging.ERROR)  # tensorboard asks for it and speaks of its absence
         try:
             self._library: Any = import_module(self.module)
@@ -119,6 +121,9 @@ class _Logged(Callback):
                 code="missing-package",
             ) from None
 
+    def end(self) -> None:
+        self._close()
+
 
 class _TensorBoard(_Logged):
     """Scalars for `tensorboard --logdir`."""
@@ -127,15 +132,12 @@ class _TensorBoard(_Logged):
 
     def begin(self, about: Mapping[str, Any]) -> None:
         self._open = self._library.SummaryWriter(str(self._board.folder / self._name))
+        self._close = self._open.close
         self._open.add_text("about", f"```\n{json.dumps(about, indent=2, default=str)}\n```")
 
     def record(self, record: Record) -> None:
         for name, value in _numbers(record).items():
             self._open.add_scalar(name, value, record.get("step"))
-
-    def end(self) -> None:
-        if hasattr(self, "_open"):
-            self._open.close()
 
 
 class _Wandb(_Logged):
@@ -153,13 +155,10 @@ class _Wandb(_Logged):
             config=json.loads(json.dumps(about, default=str)),
             reinit="create_new",
         )
+        self._close = self._run.finish
 
     def record(self, record: Record) -> None:
         self._run.log(_numbers(record), step=record.get("step"))
-
-    def end(self) -> None:
-        if hasattr(self, "_run"):
-            self._run.finish()
 
 
 class _MLflow(_Logged):
@@ -172,16 +171,13 @@ class _MLflow(_Logged):
         found = self._open.get_experiment_by_name(title)
         experiment = found.experiment_id if found is not None else self._open.create_experiment(title)
         self._run = self._open.create_run(experiment, run_name=self._name or title).info.run_id
+        self._close = partial(self._open.set_terminated, self._run)
         for name, value in _flat(about).items():
             self._open.log_param(self._run, name, str(value)[:500])
 
     def record(self, record: Record) -> None:
         for name, value in _numbers(record).items():
             self._open.log_metric(self._run, name, value, step=int(record.get("step", 0)))
-
-    def end(self) -> None:
-        if hasattr(self, "_run"):
-            self._open.set_terminated(self._run)
 
 
 _KINDS: dict[str, type[_Logged]] = {each.package: each for each in (_TensorBoard, _Wandb, _MLflow)}

@@ -20,37 +20,27 @@ from nodewise.datasets.registry import cache_folder, dataset, named_folders
 from nodewise.graph.graph import Graph
 
 _SUMS = {
-    "actor": "dc2a25e37dc35b2d227958bcbe6c5fcc529a56a10b73e4edd2dde66b6c0feb7b",
+    # products bought together, with words of their reviews
     "amazon_photo": "401b043b2248d9d393494c341e6cad4e2892a2eea9aecd60e6d131330bb2c4dd",
-    "blogcatalog": "7e1c3807f86596a6bda4caf37d0b06f806423702493061cd90e062448c3ac797",
+    # papers on machine learning, with their words
     "cora_ml": "8090fc7eaa0d698f94aff0318c8087d8afb1592bd16b7d9f3d9c2078e425c7ce",
+    # bloggers, their friends and their tags
+    "blogcatalog": "7e1c3807f86596a6bda4caf37d0b06f806423702493061cd90e062448c3ac797",
+    # actors on one page, with words of their own pages; edges say little about classes
+    "actor": "dc2a25e37dc35b2d227958bcbe6c5fcc529a56a10b73e4edd2dde66b6c0feb7b",
 }
 
 PathLike = str | os.PathLike[str]
 
 
-@dataset("amazon-photo")
-def amazon_photo(data_dir: PathLike | None = None, progress: Progress | None = None) -> Graph:
-    """Products bought together, with words of their reviews."""
-    return _load("amazon-photo", data_dir)
+def _named(name: str) -> None:
+    @dataset(name)
+    def load(data_dir: PathLike | None = None, progress: Progress | None = None) -> Graph:
+        return _load(name, data_dir)
 
 
-@dataset("cora-ml")
-def cora_ml(data_dir: PathLike | None = None, progress: Progress | None = None) -> Graph:
-    """Papers on machine learning, with their words."""
-    return _load("cora-ml", data_dir)
-
-
-@dataset("blogcatalog")
-def blogcatalog(data_dir: PathLike | None = None, progress: Progress | None = None) -> Graph:
-    """Bloggers, their friends and their tags."""
-    return _load("blogcatalog", data_dir)
-
-
-@dataset("actor")
-def actor(data_dir: PathLike | None = None, progress: Progress | None = None) -> Graph:
-    """Actors on one page, with words of their own pages; edges say little about classes."""
-    return _load("actor", data_dir)
+for _stem in _SUMS:
+    _named(_stem.replace("_", "-"))
 
 
 def _load(name: str, data_dir: PathLike | None) -> Graph:

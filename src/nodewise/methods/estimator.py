@@ -336,15 +336,7 @@ class Embedder(Estimator):
             code="not-inductive",
         )
 
-    def transform_to_shards(
-        self,
-        graph: Graph,
-        folder: str | Path,
-        progress: Progress | None = None,
-        team: Alone | None = None,
-        nodes: NodeIds | None = None,
-        say: Say = lambda message: None,
-    ) -> Sharded:
+    def transform_to_shards(self, graph: Graph, folder: str | Path, *rest: Any, **options: Any) -> Sharded:
         """Embed all nodes of a graph, or some, into a folder of Parquet files; only methods that are `partial` can."""
         raise InputError(f"{self.name} embeds a graph as a whole; leave out --shards")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt, first_line, not_a_number
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import Columns
-from nodewise.read.dialect import DELIMITERS, Dialect, fields, is_number, not_utf8, sniff, without_padding
+from nodewise.read.dialect import DELIMITERS, Dialect, Hints, fields, is_number, not_utf8, sniff, without_padding
 from nodewise.read.records import BREAK, filled, numbered, records
 from nodewise.read.text import Block, without_comments
 
@@ -31,19 +31,12 @@ class TextColumns:
     dialect: Dialect
 
     @classmethod
-    def open(
-        cls,
-        path: Path,
-        known: tuple[frozenset[str], ...],
-        delimiter: str | None = None,
-        header: bool | None = None,
-        named: Collection[str] = (),
-    ) -> TextColumns:
+    def open(cls, path: Path, hints: Hints) -> TextColumns:
         """Look at the first lines of a file and settle how to read it."""
         # As long as the delimiter is a guess, blanks are none: a quote after a blank is mostly one within a text.
-        some = records(path, delimiter or DELIMITERS.strip(" "))
+        some = records(path, hints.delimiter or DELIMITERS.strip(" "))
         first = next((b for b in some if without_comments(b.data)[0].strip()), Block(1, b""))
-        return cls(path, sniff(path, first, known, delimiter, header, named))
+        return cls(path, sniff(path, first, hints))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt
@@ -46,21 +47,30 @@ class Dialect:
     first: tuple[int, str]
 
 
-def sniff(
-    path: Path,
-    block: Block,
-    known: tuple[frozenset[str], ...],
-    delimiter: str | None = None,
-    header: bool | None = None,
-    named: Collection[str] = (),
-) -> Dialect:
-    """Work out the dialect from the first block of a file; `delimiter` and `header` overrule the guess.
+class Hints(NamedTuple):
+    """What is known of a text file before anybody looks at it.
+
+    Attributes:
+        known: names that the first line would hold in its first places.
+        delimiter: overrules the guess.
+        header: whether the first line holds names; overrules the guess.
+        named: the names of columns that the user gave.
+    """
+
+    known: tuple[frozenset[str], ...]
+    delimiter: str | None = None
+    header: bool | None = None
+    named: Collection[str] = ()
+
+
+def sniff(path: Path, block: Block, hints: Hints) -> Dialect:
+    """Work out the dialect from the first block of a file, where the hints do not say it.
 
     The first line holds names if one of the columns that the user `named` is among them, if each of its first values
     is among the names `known` for that place, or if none of its values is a number while some column below it holds
     nothing but numbers; likewise if none has a digit, while all values of a column below it, at least three, have one.
     """
-    lines = _sample(path, block)
+    lines, (known, delimiter, header, named) = _sample(path, block), hints
     if not lines:
         raise InputError(f"{path}: empty, or nothing but comments; a table needs at least one row", code="empty-file")
     texts = [text for _, text in lines]

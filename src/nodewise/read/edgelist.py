@@ -26,6 +26,18 @@ from nodewise.read.columns import (
 )
 
 
+class NamedColumns(NamedTuple):
+    """The columns of a file of edges that the user named, each by name or by number from 1."""
+
+    source: str | None = None
+    target: str | None = None
+    weight: str | None = None
+    type: str | None = None
+
+
+UNNAMED = NamedColumns()
+
+
 class EdgePlan(NamedTuple):
     """Which columns of a file of edges hold what.
 
@@ -71,17 +83,14 @@ class EdgePlan(NamedTuple):
 
 def plan_edges(
     file: ColumnFile,
-    source: str | None = None,
-    target: str | None = None,
-    weight_column: str | None = None,
+    named: NamedColumns = UNNAMED,
     unweighted: bool | None = None,
     directed: bool | None = None,
-    type_column: str | None = None,
 ) -> EdgePlan:
     """Decide which columns hold the ends, the weights and the types.
 
-    By default `source` and `target` are columns with usual names, else the first two. A column called weight holds the
-    weights, unless another one is named. The third column of a file without names, if it holds numbers, may hold
+    By default the ends are columns with usual names, else the first two. A column called weight holds the weights,
+    unless another one is named. The third column of a file without names, if it holds numbers, may hold
     weights or anything else: where it is zero there is no edge, and that is all it says. A column called type holds the
     types of edges.
     """
@@ -91,12 +100,12 @@ def plan_edges(
             "in text separated by a comma, tab, semicolon, | or space",
             code="missing-column",
         )
-    ends = _end_columns(file, source, target)
-    weight, used = _weight_column(file, ends, weight_column)
+    ends = _end_columns(file, named.source, named.target)
+    weight, used = _weight_column(file, ends, named.weight)
     used = used and not unweighted
-    kind = _type_column(file, ends, weight, type_column)
+    kind = _type_column(file, ends, weight, named.type)
     notes = (*_column_notes(file, ends, weight, kind, used, unweighted), *(_directed(file, ends) if directed else ()))
-    return EdgePlan(ends, weight, notes, used, bool(directed), kind, type_column is not None)
+    return EdgePlan(ends, weight, notes, used, bool(directed), kind, named.type is not None)
 
 
 def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:

@@ -11,6 +11,7 @@ from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ColumnFile
 from nodewise.read.delimited import TextColumns
+from nodewise.read.dialect import Hints
 from nodewise.read.parquet import ParquetColumns
 from nodewise.read.text import UNREADABLE, open_binary
 from nodewise.store.layout import is_store, unfinished
@@ -87,7 +88,8 @@ def open_columns(
     """
     if kind == "parquet":
         return ParquetColumns.open(path)
-    file = TextColumns.open(path, known, delimiter, header, [name for name in named if name is not None])
+    hints = Hints(known, delimiter, header, [name for name in named if name is not None])
+    file = TextColumns.open(path, hints)
     if header is None and nodes is not None and not file.has_names and not file.begins_with_one_of(nodes):
-        return TextColumns.open(path, known, delimiter, True)
+        return TextColumns.open(path, hints._replace(header=True))
     return file

@@ -13,7 +13,7 @@ from nodewise.graph.edge_types import names_of
 from nodewise.graph.graph import Graph, without_weights
 from nodewise.read.assemble import assemble, refuse_untouched, take_apart
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import plan_edges, read_edge_list
+from nodewise.read.edgelist import NamedColumns, plan_edges, read_edge_list
 from nodewise.read.feature_table import FeatureTable, TableOptions, features_from_frame, read_features
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.frames import FrameColumns, is_frame, without_row_numbers
@@ -109,19 +109,10 @@ def read_graph(
     features = None if frame is not None else features
     require_type("features", features, str | os.PathLike | None, "the name of a file, or a table")
     require_type("labels", labels, str | os.PathLike | None, "the name of a file")
-    texts = {
-        "source": source,
-        "target": target,
-        "weight_column": weight_column,
-        "type_column": type_column,
-        "id_column": id_column,
-        "label_column": label_column,
-    }
-    for name, text in {"delimiter": delimiter, **texts}.items():
-        require_type(name, text, str | None, "text")
-    require_type("header", header, bool | None, "True, False or None")
-    require_type("unweighted", unweighted, bool | None, "True, False or None")
-    require_type("directed", directed, bool | None, "True, False or None")
+    for name in ("delimiter", "source", "target", "weight_column", "type_column", "id_column", "label_column"):
+        require_type(name, given[name], str | None, "text")
+    for name in ("header", "unweighted", "directed"):
+        require_type(name, given[name], bool | None, "True, False or None")
     if unweighted and weight_column is not None:
         raise InputError(f"--weight-column {weight_column} and --unweighted exclude each other; give one of them")
     for name, given_names in {"edge_types": edge_types, "metapath": metapath}.items():
@@ -162,9 +153,9 @@ def read_graph(
     elif kind == "gml":
         edges = read_gml(path, attribute, bool(directed), type_column or "type")
     else:
-        named = (source, target, weight_column, type_column)
+        named = NamedColumns(source, target, weight_column, type_column)
         listed = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=named)
-        plan = plan_edges(listed, source, target, weight_column, unweighted, directed, type_column)
+        plan = plan_edges(listed, named, unweighted, directed)
         edges = read_edge_list(listed, plan)
     del arrays
 
@@ -186,19 +177,13 @@ def read_graph(
     origin: dict[str, str | bool] = {
         name: str(Path(each).resolve()) for name, each in paths.items() if each is not None
     }
-    written: dict[str, str | bool | None] = {"delimiter": delimiter, "header": header, "source": source}
+    written = {name: each for name, each in given.items() if name not in ("path", *paths, "strict", "like")}
     written |= {
-        "target": target,
-        "weight_column": weight_column,
-        "unweighted": unweighted,
         "directed": directed or None,
-        "type_column": type_column,
         "edge_types": None if edge_types is None else ",".join(names_of(edge_types) or []),
         "metapath": None if metapath is None else ",".join(names_of(metapath) or []),
-        "id_column": id_column,
-        "label_column": label_column,
+        "columns": format_overrides(overrides) if overrides else None,
     }
-    written |= {"columns": format_overrides(overrides)} if overrides else {}
     origin |= {name: each for name, each in written.items() if each is not None}
     if frame is not None:  # which cannot be read again
         return graph

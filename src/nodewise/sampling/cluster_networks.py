@@ -22,7 +22,7 @@ from torch.nn.functional import embedding_bag, logsigmoid
 
 from nodewise.core import rng
 from nodewise.sampling.descriptions import Descriptions
-from nodewise.sampling.discriminators import class_balance, draw_weights
+from nodewise.sampling.discriminators import Queries, class_balance, draw_weights
 
 _QUERIES_AT_ONCE = 256  # on a CPU, so that their weights and errors stay in its cache
 
@@ -31,9 +31,7 @@ def cluster_log_ratio(
     candidates: Descriptions,
     members: Descriptions,
     shares: Tensor,
-    near: Tensor,
-    nodes: Tensor,
-    key: int | Tensor,
+    queries: Queries,
     *,
     steps: int = 10,
     learning_rate: float = 1.0,
@@ -44,16 +42,15 @@ def cluster_log_ratio(
         candidates: descriptions of (S, M) nodes.
         members: descriptions of (S, B, P) members of S_i+ that need not be candidates.
         shares: (S, B, T, P), what each of T further members has of those (`mixup.mixup_shares`).
-        near: bool (S, B, M), candidates that belong to S_i+; the others are S_i-.
-        nodes: int64 (S, B), the queries' nodes, which name the initial weights.
-        key: the draw's name, int or (S, 1).
+        queries: whose networks.
         steps: steps of full-batch gradient descent.
         learning_rate: its step size.
 
     Returns:
         (S, B, M).
     """
-    runs, queries, _ = near.shape
+    near, nodes, key = queries
+    runs, count, _ = near.shape
     columns, clusterings = candidates.columns.shape[-1], candidates.clusters.shape[-1]
     positive, negative = class_balance(near, sum(shares.shape[-2:]))
 
@@ -71,7 +68,7 @@ def cluster_log_ratio(
     for run in range(runs):
         gathered = GatheredCandidates(candidates.clusters[run], columns)
         rows = []
-        for first in range(0, queries, _QUERIES_AT_ONCE):
+        for first in range(0, count, _QUERIES_AT_ONCE):
             some = slice(first, first + _QUERIES_AT_ONCE)
             rows.append(fit(gathered, GatheredMembers(members.clusters[run, some]), slice(run, run + 1), some))
         stack.append(torch.cat(rows, dim=1))

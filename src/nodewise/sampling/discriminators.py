@@ -18,6 +18,7 @@ square norm, so that one learning rate suits every input. Linear networks that s
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -26,12 +27,24 @@ from torch.nn.functional import softplus
 from nodewise.core import rng
 
 
+class Queries(NamedTuple):
+    """Whose networks are fitted.
+
+    Attributes:
+        near: bool (S, B, M), candidates that belong to S_i+; the others are S_i-.
+        nodes: int64 (S, B), the queries' nodes, which name the initial weights.
+        key: the draw's name, int or (S, 1).
+    """
+
+    near: Tensor
+    nodes: Tensor
+    key: int | Tensor
+
+
 def log_ratio(
     candidates: Tensor,
     members: Tensor,
-    near: Tensor,
-    nodes: Tensor,
-    key: int | Tensor,
+    queries: Queries,
     *,
     hidden: int = 0,
     steps: int = 10,
@@ -42,9 +55,7 @@ def log_ratio(
     Args:
         candidates: Z, (S, M, r).
         members: members of S_i+ that need not be candidates (the own view, neighbors, mixups), (S, B, P, r).
-        near: bool (S, B, M), candidates that belong to S_i+; the others are S_i-.
-        nodes: int64 (S, B), the queries' nodes, which name the initial weights.
-        key: the draw's name, int or (S, 1).
+        queries: whose networks.
         hidden: width h of the hidden layer; 0 for linear networks.
         steps: steps of full-batch gradient descent.
         learning_rate: its step size.
@@ -52,6 +63,7 @@ def log_ratio(
     Returns:
         (S, B, M).
     """
+    near, nodes, key = queries
     center = candidates.mean(-2, keepdim=True)
     scale = (candidates - center).square().sum(-1).mean(-1).clamp(min=1e-12).rsqrt().view(-1, 1, 1)
     candidates = (candidates - center) * scale

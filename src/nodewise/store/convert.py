@@ -23,7 +23,7 @@ from nodewise.graph.ids import NodeIds
 from nodewise.graph.structural import num_structural
 from nodewise.read.assemble import encode_kinds, feature_rows, join_labels, refuse_untouched
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import plan_edges
+from nodewise.read.edgelist import NamedColumns, plan_edges
 from nodewise.read.feature_table import TableOptions
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.label_table import label_column_names, read_labels
@@ -147,11 +147,9 @@ def convert(
     later = {"features": task.features_task()}
     with staged(target, task.edges_task(), _WHAT, later=later, say=say) as staging:
         known = (SOURCE_NAMES, TARGET_NAMES)
-        named = [task.column(name) for name in ("source", "target", "weight_column", "type_column")]
+        named = NamedColumns(*map(task.column, ("source", "target", "weight_column", "type_column")))
         file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"), named=named)
-        plan = plan_edges(
-            file, named[0], named[1], named[2], task.column("unweighted"), task.column("directed"), named[3]
-        )
+        plan = plan_edges(file, named, task.column("unweighted"), task.column("directed"))
         ids, batches, found, types = number_edges(file, plan, staging, task.memory, progress)
         types = types.chosen(task.path, names_of(task.column("edge_types")))
         # Before the edges are sorted, for features and labels are often wrong at first. What was done stays then, but

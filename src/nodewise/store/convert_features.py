@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,49 +51,11 @@ class SpilledColumns:
     def __init__(
         self, file: ColumnFile, spill: Path, memory: int, progress: Progress, columns: int | None = None
     ) -> None:
-        self._file, self._spill, self._memory, self._progress = file, spill, memory, progress
-        self._columns = columns
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._file.path
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns' names."""
-        return self._file.names
-
-    @property
-    def beginning(self) -> str:
-        """The first thing in the file."""
-        return self._file.beginning
-
-    @property
-    def has_names(self) -> bool:
-        """Whether the file itself names its columns."""
-        return self._file.has_names
-
-    @property
-    def num_rows(self) -> int | None:
-        """How many rows there are, where that is known."""
-        return self._file.num_rows
-
-    def is_numeric(self, column: int) -> bool:
-        """Tell whether a column holds numbers."""
-        return self._file.is_numeric(column)
-
-    def settle(self, columns: list[Any]) -> list[Any]:
-        """Give key columns their one type."""
-        return self._file.settle(columns)
-
-    def place(self, row: int) -> str:
-        """Return where a row stands in the file."""
-        return self._file.place(row)
-
-    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
-        """Read some rows after the other."""
-        return self._file.batches(keys, numbers, rows)
+        self._spill, self._memory, self._progress, self._columns = spill, memory, progress, columns
+        # All but what is read is the file's own.
+        self.path, self.names, self.has_names, self.num_rows = file.path, file.names, file.has_names, file.num_rows
+        self.beginning, self.is_numeric, self.batches = file.beginning, file.is_numeric, file.batches
+        self.settle, self.place = file.settle, file.place
 
     def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
         """Read the keys into memory, which grow with the nodes only, and the numbers into a mapped file."""
@@ -115,10 +77,10 @@ class SpilledColumns:
         columns: list[list[Any]] = [[] for _ in keys]
         notes: tuple[str, ...] = ()
         rows = 0
-        first = next(self._file.batches((), numbers, 1), None)  # for the width: a column may hold lists
+        first = next(self.batches((), numbers, 1), None)  # for the width: a column may hold lists
         width = 0 if first is None else first.numbers.shape[1]
         with spill.open("wb") as stream, self._progress.stage(stage, self.num_rows) as bar:
-            for batch in self._file.batches(keys, numbers, self._rows_of(width)):
+            for batch in self.batches(keys, numbers, self._rows_of(width)):
                 for kept, column in zip(columns, batch.keys, strict=True):
                     kept.extend(column.chunks)
                 if batch.numbers.shape[1] != width:

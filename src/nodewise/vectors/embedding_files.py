@@ -20,6 +20,7 @@ from nodewise.core.version import __version__
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ID_NAMES, ColumnFile, column_called
 from nodewise.read.delimited import TextColumns
+from nodewise.read.dialect import Hints
 from nodewise.read.npz import load_npy
 from nodewise.read.parquet import ParquetColumns
 
@@ -64,7 +65,7 @@ def read_parquet_rows(path: Path, rows: npt.NDArray[np.int64]) -> Vectors:
 
 def read_text(path: Path) -> tuple[NodeIds, Vectors]:
     """Read delimited text with a column of ids and one numeric column per dimension."""
-    return _from_columns(TextColumns.open(path, (ID_NAMES,)))
+    return _from_columns(TextColumns.open(path, Hints((ID_NAMES,))))
 
 
 def write_npy(path: Path, ids: NodeIds, vectors: Vectors) -> None:

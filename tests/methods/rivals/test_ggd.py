@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,12 +11,13 @@ from tests.graphs import small_graph
 from tests.methods.planted import accuracy, planted, raw_accuracy
 
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.ggd import GGD, GGDNetwork, GGDSettings
+from nodewise.methods.rivals.ggd import GGD, group_loss, near_and_far
 
 
 def test_the_loss_and_the_vectors_are_their_formulas() -> None:
     torch.manual_seed(0)
-    inputs, network = Inputs(small_graph(sparse=True)), GGDNetwork(7, GGDSettings(dimension=3, power=2)).double()
+    inputs, network = Inputs(small_graph(sparse=True)), GGD(dimension=3)._build(7).double()
+    layer: Any = network.layer
     x, adjacency = inputs.x.double(), inputs.adjacency.double()
     order = torch.randperm(inputs.num_nodes)
     weights = {name: value.numpy() for name, value in network.state_dict().items()}
@@ -31,9 +33,10 @@ def test_the_loss_and_the_vectors_are_their_formulas() -> None:
             score = sum(weights["head.weight"] @ row + weights["head.bias"])
             chance = 1 / (1 + math.exp(-score))
             total -= math.log(chance if truth else 1 - chance)
-    assert math.isclose(network.loss(x, adjacency, order).item(), total / (2 * len(dense)), rel_tol=1e-10)
+    loss = group_loss(layer, network.head, x, adjacency, order)
+    assert math.isclose(loss.item(), total / (2 * len(dense)), rel_tol=1e-10)
     expected = hidden(dense) + mixing @ mixing @ hidden(dense)
-    np.testing.assert_allclose(network(x, adjacency).detach().numpy(), expected, atol=1e-10)
+    np.testing.assert_allclose(near_and_far(layer, x, adjacency, 2).detach().numpy(), expected, atol=1e-10)
 
 
 def test_beats_its_input_on_planted_classes() -> None:

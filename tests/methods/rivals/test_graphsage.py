@@ -6,9 +6,10 @@ from tests.graphs import small_graph
 from tests.methods.contract import check_features_are_needed, check_seeds_and_files, check_transform
 from tests.methods.planted import accuracy, planted, raw_accuracy
 from torch.nn.functional import normalize
+from torch_geometric.nn import SAGEConv
 
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.graphsage import GraphSage, GraphSageSettings, SageNetwork, mean_features, walk_loss
+from nodewise.methods.rivals.graphsage import GraphSage, GraphSageSettings, mean_features, sage_vectors, walk_loss
 
 
 def make(seed: int) -> GraphSage:
@@ -21,10 +22,10 @@ def test_better_than_its_input() -> None:
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_network_equals_layers_of_torch_geometric(sparse: bool) -> None:
-    inputs, network = Inputs(small_graph(sparse=sparse)), SageNetwork(7, 5)
-    hidden = torch.relu(network.first(inputs.dense_x, inputs.edge_index))
-    wanted = normalize(network.second(hidden, inputs.edge_index))
-    found = network(inputs.x, mean_features(inputs), inputs.edge_index)
+    inputs, (first, second) = Inputs(small_graph(sparse=sparse)), (SAGEConv(7, 5), SAGEConv(5, 5))
+    hidden = torch.relu(first(inputs.dense_x, inputs.edge_index))
+    wanted = normalize(second(hidden, inputs.edge_index))
+    found = sage_vectors(first, second, inputs.x, mean_features(inputs), inputs.edge_index)
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-6)
 
 

@@ -24,7 +24,7 @@ from torch.nn.functional import cosine_similarity, normalize
 
 from nodewise.core.config import Count, Share, Size
 from nodewise.methods.augment import k_means
-from nodewise.methods.descent import DecaySettings, DescendingEmbedder, EncoderNetwork, follow
+from nodewise.methods.descent import DecaySettings, DescendingEmbedder, follow
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
 from nodewise.methods.products import Convolution
@@ -55,29 +55,14 @@ class AFGRLSettings(DecaySettings, epochs=500, weight_decay=1e-5):
     momentum: Share = 0.9
 
 
-class AFGRLEncoder(nn.Module):
-    """One graph convolution with batch normalization and PReLU."""
-
-    def __init__(self, num_features: int, dimension: int) -> None:
-        super().__init__()
-        self.layer = Convolution(num_features, dimension)
-        self.norm, self.activation = nn.BatchNorm1d(dimension, momentum=0.01), nn.PReLU()
-
-    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """Return vectors (N, d)."""
-        return cast(Tensor, self.activation(self.norm(self.layer(x, adjacency))))
+def _encoder(num_features: int, size: int) -> nn.Module:
+    layer, norm = Convolution(num_features, size), nn.BatchNorm1d(size, momentum=0.01)
+    return nn.ModuleDict({"layer": layer, "norm": norm, "activation": nn.PReLU()})
 
 
-class AFGRLNetwork(EncoderNetwork):
-    """The trained encoder, its predictor, and the target, which starts as a copy."""
-
-    def __init__(self, num_features: int, dimension: int) -> None:
-        super().__init__()
-        self.encoder, self.target = (AFGRLEncoder(num_features, dimension) for _ in range(2))
-        self.target.load_state_dict(self.encoder.state_dict())
-        wide = 2 * dimension
-        parts = nn.Linear(dimension, wide), nn.BatchNorm1d(wide), nn.PReLU(), nn.Linear(wide, dimension)
-        self.predictor = nn.Sequential(*parts)
+def afgrl_vectors(encoder: Any, x: Tensor, adjacency: Tensor) -> Tensor:
+    """Return the vectors (N, d) of one graph convolution with batch normalization and PReLU."""
+    return cast(Tensor, encoder.activation(encoder.norm(encoder.layer(x, adjacency))))
 
 
 @torch.no_grad()
@@ -121,15 +106,20 @@ class AFGRL(DescendingEmbedder):
     settings: AFGRLSettings
 
     def _build(self, num_features: int) -> nn.Module:
-        return AFGRLNetwork(num_features, self.settings.dimension)
+        """Return the trained encoder, the target, which starts as a copy, and the predictor."""
+        size, wide = self.settings.dimension, 2 * self.settings.dimension
+        encoder, target = (_encoder(num_features, size) for _ in range(2))
+        target.load_state_dict(encoder.state_dict())
+        predictor = nn.Sequential(nn.Linear(size, wide), nn.BatchNorm1d(wide), nn.PReLU(), nn.Linear(wide, size))
+        return nn.ModuleDict({"encoder": encoder, "target": target, "predictor": predictor})
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen = self.settings
 
         def loss_of(epoch: int) -> Tensor:
-            online = network(inputs.x, inputs.adjacency)
+            online = afgrl_vectors(network.encoder, inputs.x, inputs.adjacency)
             with torch.no_grad():
-                targets = network.target(inputs.x, inputs.adjacency)
+                targets = afgrl_vectors(network.target, inputs.x, inputs.adjacency)
                 near = nearest_nodes(online, targets, min(chosen.nearest, len(online)))
                 unit = normalize(targets)
                 found = [k_means(unit, chosen.clusters, chosen.iterations)[1] for _ in range(chosen.clusterings)]
@@ -144,3 +134,6 @@ class AFGRL(DescendingEmbedder):
     def _after(self, network: Any, epoch: int) -> None:
         rate = (1 - self.settings.momentum) * warm_cosine(epoch, self.settings.epochs, 0)
         follow(network.target, network.encoder, 1 - rate)
+
+    def _encode(self, network: Any, inputs: Inputs) -> Tensor:
+        return afgrl_vectors(network.encoder, inputs.x, inputs.adjacency)

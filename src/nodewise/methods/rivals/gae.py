@@ -57,9 +57,11 @@ class GraphAutoEncoder(DescendingEmbedder):
     probe = "sklearn"
     scaling = "shares"
     settings_class = AutoEncoderSettings
+    model_class, outputs = GAE, 1
 
     def _build(self, num_features: int) -> nn.Module:
-        return cast(nn.Module, GAE(GCNEncoder(num_features, self.settings.hidden, self.settings.dimension)))
+        encoder = GCNEncoder(num_features, self.settings.hidden, self.settings.dimension, self.outputs)
+        return cast(nn.Module, self.model_class(encoder))
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         return lambda epoch: self._loss(network, inputs, rng.key(self.seed, "gae.non_edges", epoch))
@@ -84,10 +86,7 @@ class VariationalGraphAutoEncoder(GraphAutoEncoder):
 
     title = "VGAE"
     settings_class = VariationalSettings
-
-    def _build(self, num_features: int) -> nn.Module:
-        chosen = self.settings
-        return cast(nn.Module, VGAE(GCNEncoder(num_features, chosen.hidden, chosen.dimension, outputs=2)))
+    model_class, outputs = VGAE, 2
 
     def _loss(self, network: Any, inputs: Inputs, key: int) -> Tensor:
         return super()._loss(network, inputs, key) + cast(Tensor, network.kl_loss()) / inputs.num_nodes

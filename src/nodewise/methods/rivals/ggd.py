@@ -41,29 +41,21 @@ class GGDSettings(PatientSettings, epochs=500, patience=500):
     power: CountOrNone = 5
 
 
-class GGDNetwork(nn.Module):
-    """DGI's layer, and the linear map whose outputs are added up to a score."""
+def group_loss(layer: InfomaxLayer, head: nn.Module, x: Tensor, adjacency: Tensor, order: Tensor) -> Tensor:
+    """Return L of DGI's layer and the linear map M h + m, the features shuffled by `order` (N,)."""
+    projected = layer.project(x)
+    scores = torch.stack([head(layer(rows, adjacency)).sum(1) for rows in (projected, projected[order])])
+    truth = torch.tensor([[1.0], [0.0]], device=x.device, dtype=scores.dtype).expand_as(scores)
+    return binary_cross_entropy_with_logits(scores, truth)
 
-    def __init__(self, num_features: int, settings: GGDSettings) -> None:
-        super().__init__()
-        self.power = settings.power
-        self.layer = InfomaxLayer(num_features, settings.dimension)
-        self.head = nn.Linear(settings.dimension, settings.dimension)
 
-    def loss(self, x: Tensor, adjacency: Tensor, order: Tensor) -> Tensor:
-        """Return L, the features shuffled by `order` (N,)."""
-        projected = self.layer.project(x)
-        scores = torch.stack([self.head(self.layer(rows, adjacency)).sum(1) for rows in (projected, projected[order])])
-        truth = torch.tensor([[1.0], [0.0]], device=x.device, dtype=scores.dtype).expand_as(scores)
-        return binary_cross_entropy_with_logits(scores, truth)
-
-    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """Return vectors (N, d)."""
-        near: Tensor = self.layer(self.layer.project(x), adjacency)
-        far = near
-        for _ in range(self.power):
-            far = adjacency @ far
-        return near + far
+def near_and_far(layer: InfomaxLayer, x: Tensor, adjacency: Tensor, power: int) -> Tensor:
+    """Return vectors (N, d): those of the layer, and the same n = `power` steps away."""
+    near: Tensor = layer(layer.project(x), adjacency)
+    far = near
+    for _ in range(power):
+        far = adjacency @ far
+    return near + far
 
 
 @method("ggd")
@@ -74,12 +66,18 @@ class GGD(DescendingEmbedder):
     paper = "Zheng et al., NeurIPS 2022"
     probe = "dgi"
     settings_class = GGDSettings
-    network_class = GGDNetwork
+
+    def _build(self, num_features: int) -> nn.Module:
+        size = self.settings.dimension
+        return nn.ModuleDict({"layer": InfomaxLayer(num_features, size), "head": nn.Linear(size, size)})
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         def loss_of(epoch: int) -> Tensor:
             order = torch.randperm(inputs.num_nodes, device=inputs.device)
-            loss: Tensor = network.loss(drop_columns(inputs.x, self.settings.drop_features), inputs.adjacency, order)
-            return loss
+            x = drop_columns(inputs.x, self.settings.drop_features)
+            return group_loss(network.layer, network.head, x, inputs.adjacency, order)
 
         return loss_of
+
+    def _encode(self, network: Any, inputs: Inputs) -> Tensor:
+        return near_and_far(network.layer, inputs.x, inputs.adjacency, self.settings.power)

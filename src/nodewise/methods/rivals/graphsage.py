@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -51,20 +51,14 @@ class GraphSageSettings(PatientSettings, epochs=50):
     negatives: NotNegative = 20.0
 
 
-class SageNetwork(nn.Module):
-    """Two layers relu(W h_i + W' mean_j h_j), the second without the ReLU; rows of length 1."""
+def sage_vectors(first: SAGEConv, second: SAGEConv, x: Tensor, means: Tensor, edge_index: Tensor) -> Tensor:
+    """Embed the nodes by layers relu(W h_i + W' mean_j h_j), the second without the ReLU: (N, d), rows of length 1.
 
-    def __init__(self, num_features: int, dimension: int) -> None:
-        super().__init__()
-        self.first, self.second = SAGEConv(num_features, dimension), SAGEConv(dimension, dimension)
-
-    def forward(self, x: Tensor, means: Tensor, edge_index: Tensor) -> Tensor:
-        """Embed the nodes, given features and their means over neighbors (N, F), dense or sparse: (N, d).
-
-        The means do not depend on the weights, so they are taken once and the first layer is linear in both.
-        """
-        hidden = torch.relu(self.first.lin_l(means) + self.first.lin_r(x))
-        return normalize(self.second(hidden, edge_index))
+    The features and their means over neighbors (N, F) may be dense or sparse. The means do not depend on the weights,
+    so they are taken once and the first layer is linear in both.
+    """
+    hidden = torch.relu(first.lin_l(means) + first.lin_r(x))
+    return normalize(second(hidden, edge_index))
 
 
 @method("graphsage")
@@ -77,7 +71,8 @@ class GraphSage(DescendingEmbedder):
     settings_class = GraphSageSettings
 
     def _build(self, num_features: int) -> nn.Module:
-        return SageNetwork(num_features, self.settings.dimension)
+        size = self.settings.dimension
+        return nn.ModuleDict({"first": SAGEConv(num_features, size), "second": SAGEConv(size, size)})
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen, means = self.settings, mean_features(inputs)
@@ -86,12 +81,13 @@ class GraphSage(DescendingEmbedder):
         def loss_of(epoch: int) -> Tensor:
             walks = random_walks(inputs.topology, nodes, chosen.walk_length, rng.key(self.seed, "sage.walk", epoch))
             others = noise.draw(rng.key(self.seed, "sage.noise", epoch), (_SHARED_NEGATIVES,))
-            return walk_loss(network(inputs.x, means, inputs.edge_index), walks, others, chosen.negatives)
+            vectors = sage_vectors(network.first, network.second, inputs.x, means, inputs.edge_index)
+            return walk_loss(vectors, walks, others, chosen.negatives)
 
         return loss_of
 
-    def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        return cast(Tensor, network(inputs.x, mean_features(inputs), inputs.edge_index))
+    def _encode(self, network: Any, inputs: Inputs) -> Tensor:
+        return sage_vectors(network.first, network.second, inputs.x, mean_features(inputs), inputs.edge_index)
 
 
 def walk_loss(vectors: Tensor, walks: Tensor, noise: Tensor, negatives: float) -> Tensor:

@@ -20,7 +20,7 @@ from nodewise.core.errors import InputError
 from nodewise.fast.lanes import beside, join, mark
 from nodewise.sampling.cluster_networks import cluster_log_ratio
 from nodewise.sampling.descriptions import Descriptions, vectors
-from nodewise.sampling.discriminators import log_ratio
+from nodewise.sampling.discriminators import Queries, log_ratio
 from nodewise.sampling.evidence import EvidenceSettings
 from nodewise.sampling.neighborhood import mixup, mixup_shares, near_pairs
 from nodewise.sampling.pairs import Candidates, PairSets, mean_one
@@ -93,14 +93,14 @@ class NodeNetworks(CollisionSettings, Strategy):
         seen, members, nodes = batch.seen, batch.members, batch.query_nodes
         if seen is None or members is None:
             raise ValueError("collision removal needs Candidates.seen and .members")
-        mixing, key = rng.fold(batch.draw, 0), rng.fold(batch.draw, 1)
+        mixing, queries = rng.fold(batch.draw, 0), Queries(near, nodes, rng.fold(batch.draw, 1))
         steps, rate = self.steps, self.learning_rate
         if isinstance(seen, Descriptions) and isinstance(members, Descriptions) and not self.hidden:
             shares = mixup_shares(members.clusters.shape[-2], self.mixup, mixing, nodes)
-            return cluster_log_ratio(seen, members, shares, near, nodes, key, steps=steps, learning_rate=rate)
+            return cluster_log_ratio(seen, members, shares, queries, steps=steps, learning_rate=rate)
         own = vectors(members)
         own = torch.cat([own, mixup(own, self.mixup, mixing, nodes)], dim=-2)
-        return log_ratio(vectors(seen), own, near, nodes, key, hidden=self.hidden, steps=steps, learning_rate=rate)
+        return log_ratio(vectors(seen), own, queries, hidden=self.hidden, steps=steps, learning_rate=rate)
 
 
 @strategy("no-neighbors")
