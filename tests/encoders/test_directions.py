@@ -149,7 +149,7 @@ def test_a_few_products_keep_their_classes_beside_many_customers() -> None:
     sources, targets = np.repeat(np.arange(2000), 3), 2000 + draw.integers(0, 60, 6000)
     kinds = ["customer"] * 2000 + ["product"] * 60
     graph = Graph.from_edges(sources, targets, features=matrix, kinds=kinds)
-    model = NodeEmbedder(steps=1, dimension=16, device="cpu").fit(graph)
+    model = NodeEmbedder(steps=1, dimension=16, feature_mask=0.3, device="cpu").fit(graph)
     probe = LogisticRegression(max_iter=500)
     scores = [
         cross_val_score(probe, scale(rows.astype(np.float64)), classes, cv=4).mean()

@@ -140,8 +140,10 @@ def test_smoothing_starts_from_what_comes_into_its_first_step() -> None:
 
 
 def test_the_defaults_are_those_of_the_documentation() -> None:
-    assert EncoderSettings() == EncoderSettings(dimension=512, feature_mask=0.2)
-    assert LayeredSettings() == LayeredSettings(layers=1, final_activation=False, readout="center", dropout=0.0)
+    assert EncoderSettings() == EncoderSettings(dimension=512)
+    assert LayeredSettings() == LayeredSettings(
+        feature_mask=0.2, layers=1, final_activation=False, readout="center", dropout=0.0
+    )
     for name in ("feature_mask", "dropout"):
         assert getattr(LayeredSettings(**{name: 0.0}), name) == 0
 

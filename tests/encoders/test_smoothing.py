@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from tests.encoders.test_teleport import CLASSES, planted
+from tests.encoders.test_teleport import CLASSES, mixtures, planted
 from tests.graphs import random_graph
 
 from nodewise.core import config, rng
@@ -260,3 +260,17 @@ def test_a_hidden_column_is_hidden_from_all_of_a_view() -> None:
     for run in range(2):
         dense = rows.rows(torch.arange(12)) * kept[run]
         assert torch.allclose(masked[run], dense @ encoder.weight.detach()[run] / 10**0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("dense", "chosen", "mask"),
+    [
+        (False, (), 0.3),
+        (True, (), 0.1),
+        (True, ("encoder.teleports=[1.0]",), 0.3),
+        (True, ("encoder.feature_mask=0.25",), 0.25),
+    ],
+)
+def test_how_much_is_hidden_follows_the_features(dense: bool, chosen: tuple[str, ...], mask: float) -> None:
+    graph = mixtures(0.7) if dense else planted(0.7)
+    assert built(graph, settings(*chosen))[0].mask == mask

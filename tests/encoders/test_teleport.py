@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 import torch
 
 from nodewise.datasets.planted import block_model
+from nodewise.encoders.directions import leading_directions
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.encoders.preparation import FeatureSettings
-from nodewise.encoders.teleport import GRID, USUAL, Choice, _smoothed, choose_teleport
+from nodewise.encoders.teleport import ALIKE, CLEARLY, GRID, USUAL, Choice, _likeness, _smoothed, choose_teleport
 from nodewise.graph.graph import Graph
 from nodewise.views.topology import Topology
 
@@ -51,6 +54,49 @@ def test_edges_at_random_leave_a_node_to_itself() -> None:
     assert found.teleport == 1.0
     assert found.scores[1.0] == max(found.scores.values())
     assert "clearly less than" in found.reason
+
+
+def mixtures(homophily: float) -> Graph:
+    """Words of a planted graph averaged to dense vectors: every column is a mixture of them all."""
+    graph, rng = planted(homophily), np.random.default_rng(4)
+    words = graph.features.toarray() if hasattr(graph.features, "toarray") else np.asarray(graph.features)
+    averaged = words / words.sum(1, keepdims=True) @ rng.normal(size=(words.shape[1], 200)) + rng.normal(size=200)
+    return replace(graph, features=averaged.astype(np.float32))
+
+
+def test_dense_columns_that_tell_each_other_are_no_reason_to_ignore_neighbors_who_are_alike() -> None:
+    found = choice(mixtures(0.7))
+    assert found.scores[1.0] > found.scores[USUAL] / CLEARLY, "a node's own half tells the other half best"
+    assert found.likeness is not None
+    assert found.likeness > ALIKE
+    assert found.teleport == USUAL
+    assert "neighbors are like a node" in found.reason
+
+
+def test_dense_columns_and_edges_at_random_leave_a_node_to_itself() -> None:
+    found = choice(mixtures(1 / CLASSES))
+    assert found.likeness is not None
+    assert found.likeness < ALIKE
+    assert found.teleport == 1.0
+    assert "clearly less than" in found.reason
+
+
+def test_likeness_is_the_correlation_with_what_neighbors_bring() -> None:
+    graph = mixtures(0.7)
+    features, topology = Features(graph, preparation=FeatureSettings().fit(graph)), Topology.of(graph)
+    own = leading_directions(features, 32, spare=64, centered=True)[1].double().numpy()
+    brought = np.zeros_like(own)
+    for node in range(graph.num_nodes):
+        for other in graph.indices[graph.indptr[node] : graph.indptr[node + 1]]:
+            brought[node] += own[other] / np.sqrt((graph.degrees[node] + 1) * (graph.degrees[other] + 1))
+    joined = graph.degrees > 0
+    slow = [max(np.corrcoef(a, b)[0, 1], 0) ** 2 for a, b in zip(own[joined].T, brought[joined].T, strict=True)]
+    assert _likeness(features, topology) == pytest.approx(np.mean(slow), abs=1e-5)
+
+
+def test_a_graph_without_edges_has_no_neighbors_who_are_alike() -> None:
+    graph = replace(mixtures(0.7), indptr=np.zeros(601, np.int64), indices=np.zeros(0, np.int64))
+    assert _likeness(Features(graph, preparation=FeatureSettings().fit(graph)), Topology.of(graph)) == 0.0
 
 
 def shop(loyal: float) -> Graph:

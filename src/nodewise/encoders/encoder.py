@@ -116,19 +116,12 @@ class EncoderSettings(Checked, Part, section="encoder"):
 
     Attributes:
         dimension: size d of the embedding.
-        feature_mask: share of feature columns hidden from each view.
     """
 
     key: ClassVar[str] = "kind"
     registry: ClassVar[Registry[Any]] = ENCODERS
 
     dimension: Size = 512
-    feature_mask: float = 0.2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.feature_mask < 1:
-            raise InputError(f"encoder.feature_mask is {self.feature_mask}; it must be in [0, 1)")
 
     @classmethod
     def upgraded(cls, section: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -142,10 +135,17 @@ class EncoderSettings(Checked, Part, section="encoder"):
         raise TypeError(f"{type(self).__name__} must say what it builds: define build(self, num_features, seeds)")
 
 
+def refuse_all(name: str, share: float) -> None:
+    """Raise InputError unless a share that is hidden from training leaves something."""
+    if not 0 <= share < 1:
+        raise InputError(f"encoder.{name} is {share}; it must be in [0, 1)")
+
+
 class LayeredSettings(EncoderSettings):
     """Settings of graph neural networks with layers and a readout.
 
     Attributes:
+        feature_mask: share of feature columns hidden from each view.
         layers: number of layers.
         final_activation: whether the last layer ends in a ReLU, as the formula of Section 4.1 says.
         readout: how a subgraph becomes one vector.
@@ -153,6 +153,7 @@ class LayeredSettings(EncoderSettings):
             alike wherever it occurs in one view.
     """
 
+    feature_mask: float = 0.2
     layers: Layers = 1
     final_activation: bool = False
     readout: Literal["sigmoid_mean_max", "mean_max", "mean", "center"] = "center"
@@ -160,8 +161,8 @@ class LayeredSettings(EncoderSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.dropout < 1:
-            raise InputError(f"encoder.dropout is {self.dropout}; it must be in [0, 1)")
+        refuse_all("feature_mask", self.feature_mask)
+        refuse_all("dropout", self.dropout)
 
 
 LINEAR = ("mean", "center")

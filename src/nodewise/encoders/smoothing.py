@@ -31,7 +31,7 @@ from nodewise.core import rng
 from nodewise.core.config import Range
 from nodewise.core.errors import InputError
 from nodewise.encoders.directions import directions_by_kind
-from nodewise.encoders.encoder import Encoder, EncoderSettings, Pass, encoder, smoothing_passes
+from nodewise.encoders.encoder import Encoder, EncoderSettings, Pass, encoder, refuse_all, smoothing_passes
 from nodewise.encoders.features import Features
 from nodewise.encoders.gcn import smooth
 from nodewise.encoders.teleport import USUAL, choose_teleport
@@ -46,19 +46,21 @@ class SmoothingSettings(EncoderSettings):
 
     Attributes:
         feature_mask: share of feature columns hidden from each view; structural features never are, since a position
-            with holes is another position.
+            with holes is another position. None chooses by the features: see `usual_mask`.
         teleports: a of each block of coordinates; the blocks are of equal size. None chooses one from the graph.
         propagation: steps of smoothing when a graph is embedded.
         start: where W begins: the leading `singular` vectors of the features, or `random`.
     """
 
-    feature_mask: float = 0.3
+    feature_mask: float | None = None
     teleports: tuple[float, ...] | None = None
     propagation: Annotated[int, Range(0, 1000)] = 10
     start: str = "singular"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.feature_mask is not None:
+            refuse_all("feature_mask", self.feature_mask)
         if self.teleports is not None:
             if not self.teleports or not all(0 < teleport <= 1 for teleport in self.teleports):
                 raise InputError(f"encoder.teleports is {list(self.teleports)}; give one or more numbers in (0, 1]")
@@ -78,6 +80,17 @@ class SmoothingSettings(EncoderSettings):
         return Smoothing(num_features, self, seeds)
 
 
+def usual_mask(features: Features, teleports: Sequence[float]) -> float:
+    """Return the share of columns to hide from views of these features.
+
+    Words and columns of a table are facts of their own, and who can do without some of them has learned what goes
+    together: 0.3. Columns of dense numbers, such as averaged word vectors, repeat each other, so that hiding them
+    teaches little and blurs much; walks are views enough: 0.1, and 0.3 where every walk stays at its node.
+    """
+    dense = features.preparation is not None and features.preparation.scaling == "standard"
+    return 0.1 if dense and min(teleports) < 1 else 0.3
+
+
 class Smoothing(Encoder):
     """S smoothed linear layers side by side.
 
@@ -91,7 +104,7 @@ class Smoothing(Encoder):
         super().__init__()
         self.settings = settings
         self.teleports = settings.teleports or (USUAL,)
-        self.mask = settings.feature_mask
+        self.mask = settings.feature_mask or 0.0
         index = torch.arange(num_features * settings.dimension, device=seeds.device)
         normal = rng.normal(rng.key(seeds.unsqueeze(-1), "encoder.weight.0"), index)
         self.weight = nn.Parameter(normal.view(len(seeds), num_features, settings.dimension))
@@ -115,9 +128,12 @@ class Smoothing(Encoder):
         and what points to it are told apart before anything is learned.
         """
         sizes = self._face_sizes() if topology.faces is not None else self.settings.sizes
-        self.mask = 0.0 if features.structural else self.settings.feature_mask
         if self.settings.teleports is None:
             self.teleports = (choose_teleport(features, topology).teleport,)
+        if self.settings.feature_mask is None:
+            self.mask = usual_mask(features, self.teleports)
+        if features.structural:
+            self.mask = 0.0
         if self.settings.start == "random":
             return
         columns = features.shape[1]

@@ -12,6 +12,11 @@ The score says when edges mislead; it is too flat, and too fond of a node's own 
 that all do well. So a = 0.2, which does well wherever neighbors help, is kept unless another one is clearly better, and
 where columns say next to nothing of each other at any teleport.
 
+Columns of dense numbers, such as averaged word vectors, are mixtures of the same few things, so that a node's own half
+tells the other half whatever its edges are worth. Therefore a teleport above 0.2 must also not be contradicted by the
+neighbors themselves: where a node's leading directions are like the means of its neighbors (the positive part of the
+correlation, squared, averaged over directions, is at least 0.02), 0.2 is kept.
+
 Columns of a user's table are hidden whole, for a country that is not one is likely another, and whoever sees that needs
 no neighbors. Which values are missing is no topic either: products lack what customers have, and know it by themselves.
 So it is not among the targets, and what follows from it is taken out of them. A note or a list of tags is hidden whole
@@ -38,6 +43,7 @@ from nodewise.views.topology import Topology, mixed
 USUAL = 0.2
 CLEARLY = 0.95
 NOTHING = 0.01
+ALIKE = 0.02
 GRID = (0.1, 0.2, 0.5, 1.0)
 _HALVINGS = 3
 _TOPICS, _DIRECTIONS = 32, 128
@@ -49,10 +55,17 @@ _FEWEST_COLUMNS, _FEWEST_NODES = 8, 20
 
 @dataclass(frozen=True)
 class Choice:
-    """A teleport, and the score R² of each that was tried; nothing was tried where features are too few."""
+    """A teleport and the reasons for it.
+
+    Attributes:
+        teleport: the chosen one.
+        scores: R² of each that was tried; nothing was tried where features are too few.
+        likeness: how much neighbors are like a node, in [0, 1]; None where nobody asked.
+    """
 
     teleport: float
     scores: dict[float, float]
+    likeness: float | None = None
 
     @property
     def reason(self) -> str:
@@ -63,6 +76,8 @@ class Choice:
         said = f"neighbors predict hidden features with R² {usual:.3f} at {USUAL:g}"
         if best < NOTHING:
             return f"features predict nothing of each other (R² at most {best:.3f})"
+        if self.likeness is not None and self.likeness >= ALIKE:
+            return f"columns tell each other (R² {best:.3f}), but neighbors are like a node (R² {self.likeness:.3f})"
         if self.teleport == USUAL:
             return f"{said}, no teleport clearly better ({best:.3f})"
         end = ", so vectors are of a node's own features" if self.teleport == 1 else ""
@@ -105,8 +120,24 @@ def choose_teleport(features: Features, topology: Topology) -> Choice:
     scores = {teleport: score / halvings for teleport, score in scores.items()}
     best = max(scores, key=lambda teleport: scores[teleport])
     gain = scores[best] - scores[USUAL]
-    kept = scores[best] < NOTHING or gain < max(NOTHING, (1 - CLEARLY) * scores[best])
-    return Choice(USUAL if kept else best, scores)
+    if scores[best] < NOTHING or gain < max(NOTHING, (1 - CLEARLY) * scores[best]):
+        return Choice(USUAL, scores)
+    likeness = _likeness(features, topology) if best > USUAL else None
+    return Choice(best if likeness is None or likeness < ALIKE else USUAL, scores, likeness)
+
+
+def _likeness(features: Features, topology: Topology) -> float:
+    """Return how much the neighbors of nodes are like them: 0, not at all or unlike, to 1.
+
+    The mean over leading directions of max(ρ, 0)², with ρ the correlation of nodes with what S brings them from others.
+    """
+    own = leading_directions(features, _TOPICS, spare=2 * _TOPICS, centered=True)[1]
+    others = topology.normalized_adjacency() @ own - (topology.scale.square() * topology.loops).unsqueeze(-1) * own
+    joined = topology.degrees > 0
+    both = [(each - each.mean(0)).double() for each in (own[joined], others[joined])]
+    lengths = both[0].norm(dim=0) * both[1].norm(dim=0)
+    correlation = (both[0] * both[1]).sum(0) / lengths.clamp(min=1e-30)
+    return float(correlation.clamp(min=0).square().mean()) if joined.any() and len(correlation) else 0.0
 
 
 def _smoothed(adjacency: Tensor, rows: Tensor) -> dict[float, Tensor]:
