@@ -65,3 +65,21 @@ def test_a_machine_that_runs_out_of_memory_does_so_too() -> None:
 def test_other_errors_stay_what_they_are() -> None:
     with pytest.raises(RuntimeError, match="shapes"), out_of_memory_in_words(settings()):
         raise RuntimeError("shapes do not match")
+
+
+@pytest.mark.parametrize(
+    ("said", "free", "known"),
+    [
+        ("CUDA error: out of memory", 1 << 34, True),
+        ("cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when calling", 1 << 20, True),
+        ("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling", 1 << 20, True),
+        ("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling", 1 << 34, False),
+    ],
+)
+def test_libraries_that_fail_without_memory_are_told_as_such(
+    said: str, free: int, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (free, 1 << 37))
+    expected = (NodewiseError, r"^the GPU ran out of memory") if known else (RuntimeError, "CUBLAS")
+    with pytest.raises(expected[0], match=expected[1]), out_of_memory_in_words(settings()):
+        raise RuntimeError(said)

@@ -87,11 +87,29 @@ def out_of_memory_in_words(settings: LearnerSettings) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if not (isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator" in str(error)):
+        device = _exhausted(error)
+        if device is None:
             raise
         batch = settings.training.batch_size
-        device = "the GPU" if isinstance(error, torch.OutOfMemoryError) else "the machine"
         raise NodewiseError(
             f"{device} ran out of memory at training.batch_size={batch}; try --set training.batch_size={batch // 2}",
             code="too-little-memory",
         ) from error
+
+
+_OF_CUDA = ("CUBLAS_STATUS", "CUSOLVER_STATUS", "CUSPARSE_STATUS")
+_HARDLY_ANY = 1 << 29
+
+
+def _exhausted(error: RuntimeError) -> str | None:
+    """Return whose memory ran out, in words; None for another error.
+
+    CUDA's libraries do not say what went wrong: without memory for their own workspace they fail to allocate,
+    to initialize, or "internally". So their errors count where hardly any memory is free.
+    """
+    said = str(error)
+    if isinstance(error, torch.OutOfMemoryError) or "CUDA error: out of memory" in said:
+        return "the GPU"
+    if any(name in said for name in _OF_CUDA) and torch.cuda.mem_get_info()[0] < _HARDLY_ANY:
+        return "the GPU"
+    return "the machine" if "DefaultCPUAllocator" in said else None
