@@ -102,8 +102,10 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
     """Return accuracies, and how our defaults fare against each row."""
     cells = [(dataset, column) for dataset in results.datasets for column in _BUDGETS]
     means = {name: [_mean(results, name, *cell) for cell in cells] for name in results.methods}
+    absent = [_title(name) for name, row in means.items() if not any(row)]
+    means = {name: row for name, row in means.items() if any(row)}
     accuracy = []
-    for name in results.methods:
+    for name in means:
         shown = []
         for dataset, column in cells:
             found = results.summary(name, dataset, column, "suite")
@@ -115,7 +117,7 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
     all_tables = [first, _standing(results, means, cells)]
     if PLAIN in results.methods and len(parts := [name for name in (OURS, ALL_PARTS) if name in results.methods]):
         all_tables.append(_gains(results, parts, cells))
-    return tables.noted(all_tables, NOTES_BELOW)
+    return tables.noted(all_tables, (*NOTES_BELOW, *([f"Not measured: {', '.join(absent)}."] if absent else [])))
 
 
 def _gains(results: Results, names: list[str], cells: list[tuple[str, str]]) -> tables.Table:
@@ -140,7 +142,7 @@ def _standing(results: Results, means: dict[str, list[float | None]], cells: lis
     ranks = rankdata(order, axis=0).mean(1) if len(order) else []  # equals share theirs
     by_rank = dict(zip(complete, ranks, strict=True))
     rows = []
-    for name in results.methods:
+    for name in means:
         known = [value for value in means[name] if value is not None]
         wins = ties = losses = 0
         for dataset, column in cells if name != OURS else ():
