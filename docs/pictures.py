@@ -23,7 +23,7 @@ from nodewise.encoders.preparation import FeatureSettings
 from nodewise.encoders.smoothing import SmoothingSettings
 from nodewise.encoders.teleport import CLEARLY, GRID, USUAL
 from nodewise.methods.settings import Settings
-from nodewise.sampling.discriminators import log_ratio
+from nodewise.sampling.discriminators import Queries, log_ratio
 from nodewise.sampling.dpp import (
     DppSettings,
     gaussian_kernel,
@@ -65,9 +65,11 @@ def collision(path: Path) -> None:
         found = log_ratio(
             torch.cat([known, places.unsqueeze(1)], dim=1),
             points[members].expand(runs, 1, -1, -1),
-            torch.zeros(runs, 1, len(others) + 1, dtype=torch.bool),
-            torch.full((runs, 1), query),
-            rng.key(0, "docs"),
+            Queries(
+                torch.zeros(runs, 1, len(others) + 1, dtype=torch.bool),
+                torch.full((runs, 1), query),
+                rng.key(0, "docs"),
+            ),
             steps=20,
             learning_rate=2.0,
         )
