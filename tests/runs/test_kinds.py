@@ -57,7 +57,7 @@ def test_a_run_of_frames_knows_the_kinds(run: Run, nodewise: Nodewise) -> None:
     outcome = nodewise("neighbors", "run", "-n", "C1", "-k", 4, "--kind", "product", "--json")
     assert [each["id"] for each in json.loads(outcome.out)["neighbors"]] == [node for node, _ in found]
     with pytest.raises(InputError, match="did you mean 'product'"):
-        run.neighbors("C1", kind="produkt")
+        run.neighbors("C1", kind="productt")
 
 
 def test_vectors_of_transform_know_them_too(run: Run, nodewise: Nodewise) -> None:
@@ -100,7 +100,7 @@ def test_only_kinds_that_have_labels_get_one(run: Run, nodewise: Nodewise) -> No
     assert products.expected_accuracy is None
     assert len(run.classify(labels=LABELS, kind=["product", "customer"])) == 22
     with pytest.raises(InputError, match="did you mean 'product'"):
-        run.classify(labels=LABELS, kind="prodct")
+        run.classify(labels=LABELS, kind="productt")
     with pytest.raises(InputError, match="every node of the types that are labeled") as told:
         run.classify(labels={node: place % 2 for place, node in enumerate(CUSTOMERS)})
     assert told.value.code == "nothing-to-do"

@@ -40,7 +40,7 @@ def test_some_nodes_keep_theirs() -> None:
 def test_which_nodes_are_of_a_kind() -> None:
     assert KINDS.which("product", "run").tolist() == [False, True, False, True]
     with pytest.raises(InputError, match="run has no such type; did you mean 'product'") as told:
-        KINDS.which("produkt", "run")
+        KINDS.which("productt", "run")
     assert told.value.code == "missing-column"
 
 
