@@ -16,6 +16,10 @@ def test_every_public_name_is_there(name: str) -> None:
     assert name in dir(nodewise)
 
 
+def test_nothing_but_public_names_is_shown() -> None:
+    assert dir(nodewise) == sorted(nodewise.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'nodewise' has no attribute 'Grahp'"):
         nodewise.Grahp

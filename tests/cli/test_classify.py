@@ -171,7 +171,7 @@ def test_a_data_set_is_classified_by_its_own_split(nodewise: Nodewise) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (("edges.csv", "--features", "nodes.csv", "--method", "gcn"), "came without labels; give them with --labels"),
+        (("edges.csv", "--features", "nodes.csv", "--method", "gcn"), "came without labels; give them (--labels"),
         ((*FILES, "--method", "gcm"), "unknown method 'gcm'; did you mean 'gcn'?"),
         ((*FILES, "--method", "nodewise"), "nodewise uses no labels: run it with 'nodewise embed"),
         (("edges.csv", "--labels", "labels.csv", "--method", "gcn"), "has no features, which this method needs"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nodewise.comparison.judge import Comparison, holm
+from nodewise.core.errors import InputError
 from nodewise.evaluation.paired import group_shares
 
 GRAPHS, STRATEGIES = ("a", "b", "c"), ("all", "good", "same", "bad")
@@ -109,3 +110,16 @@ def test_missing_cells_are_dashes() -> None:
     assert "| bad | – | – | – | – |" in part.markdown()
     assert part.ranks() is None
     assert "24 cells of the plan are not measured" in part.verdict
+
+
+def test_the_gain_of_a_single_seed_has_no_interval() -> None:
+    found, of_more = (comparison({"good": 2.0}, seeds=seeds) for seeds in (1, 4))
+    gain = found.gain("good", "a")
+    assert gain.mean == pytest.approx(2.0, abs=1)
+    assert (gain.low, gain.high, gain.n, gain.verdict) == (-np.inf, np.inf, 1, "within noise")
+    assert of_more.gain("good", "a").low > 0
+    with pytest.raises(InputError, match="did you mean 'good'"):
+        found.gain("god", "a")
+    bare = Comparison(tuple(row for row in found.rows if row["strategy"] != "bad"), STRATEGIES, GRAPHS, ("few",))
+    with pytest.raises(InputError, match="no seed on a in common"):
+        bare.gain("bad", "a")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -81,3 +82,19 @@ def test_columns_in_unlike_units_are_logged_where_a_method_takes_them_as_they_ar
     caplog.clear()
     nw.NodeEmbedder(dimension=8, steps=2, device="cpu").fit(graph)  # prepares features itself
     assert not any("the spread of columns" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize("name", ["nodewise", "dgi", "deepwalk", "gcn"])
+def test_what_training_gives_is_not_there_before_it(name: str) -> None:
+    model = METHODS[name]()
+    attribute = "probabilities_" if name == "gcn" else "embeddings_"
+    assert not hasattr(model, attribute)
+    assert getattr(model, attribute, None) is None
+    with pytest.raises(AttributeError) as told:
+        getattr(model, attribute)
+    assert isinstance(told.value, InputError)
+    assert told.value.code == "not-fitted"
+    with pytest.raises(AttributeError, match="no attribute 'embeddings'") as other:
+        model.embeddings
+    assert not isinstance(other.value, InputError)
+    assert copy.deepcopy(model).get_params() == model.get_params()

@@ -62,7 +62,7 @@ def test_a_file_comes_before_the_runs_own(run: RunFolder) -> None:
 
 
 def test_no_labels_at_all(run: RunFolder) -> None:
-    with pytest.raises(InputError, match="came without labels; give them with --labels FILE"):
+    with pytest.raises(InputError, match=r"came without labels; give them .--labels FILE, or labels= in Python"):
         labels_for(graph().ids, run.path, None)
 
 

@@ -21,6 +21,22 @@ Output = Annotated[Path, cli.option("Parquet or csv file for the labels.", "FILE
 
 
 @dataclass(frozen=True)
+class Which:
+    """Which nodes get a label."""
+
+    panel = cli.INPUT
+
+    new: Annotated[Path | None, cli.option("Vectors of new nodes, as of 'transform --new': label these.", "FILE")] = (
+        None
+    )
+    kind: Annotated[
+        list[str] | None,
+        cli.option("Label nodes of this type, also if none of it has a label; may be repeated.", "TYPE"),
+    ] = None
+    attributes: cli.Attributes = None
+
+
+@dataclass(frozen=True)
 class Learning:
     """How a method learns from labels and graph together."""
 
@@ -36,6 +52,7 @@ class Learning:
 
 @cli.command(
     "classify runs/mine --labels labels.csv -o guesses.csv",
+    "classify runs/mine --labels labels.csv --new new.parquet -o guesses.csv",
     "classify edges.csv --features nodes.csv --labels labels.csv --method gcn -o guesses.csv",
     "classify citeseer --method gat -o guesses.parquet",
 )
@@ -45,6 +62,7 @@ def classify(
     output: Output,
     shown: cli.Shown,
     files: cli.LabeledFiles,
+    which: Which,
     learning: Learning,
     speed: cli.Speed,
     limits: cli.Limits,
@@ -54,21 +72,24 @@ def classify(
     A run: a linear classifier learns from all labeled nodes. A graph and --method: the method learns from the
     labeled nodes, of which a fifth of each class is held out to say when to stop. Where the labels come with a split,
     as in the data sets, its training and validation nodes are used instead, the other labels are hidden, and those of
-    its test nodes are compared. A row (id, label, probability) is written for every node not learned from.
+    its test nodes are compared. A row (id, label, probability) is written for every node not learned from; where
+    nodes are of several types, of those types that have labels.
     """
     if output.suffix.lower() not in (".parquet", ".csv"):
         raise InputError(
             f"{output}: the format is not clear; let the name end in .parquet or .csv", code="unsupported-format"
         )
     method = learning.method
-    inputs = (run_or_graph, files.features, files.labels, learning.config)
+    inputs = (run_or_graph, files.features, files.labels, learning.config, which.new, which.attributes)
     check_file(output, *inputs, run=None if method else run_or_graph)
     if method is None:
         given = {"--features": files.features, "--config": learning.config, "--set": learning.set}
         for option in (name for name, value in (given | {"--threads": speed.threads}).items() if value):
             raise InputError(f"{option} belongs to a method that learns from a graph; name one with --method")
-        _by_vectors(Path(run_or_graph), output, files, shown)
+        _by_vectors(Path(run_or_graph), output, files, which, shown)
         return
+    for option in (name for name, value in {"--new": which.new, "--attributes": which.attributes}.items() if value):
+        raise InputError(f"{option} belongs to a run; leave out --method, or {option}")
     from nodewise.methods.estimator import METHODS
     from nodewise.runs.classify import label
 
@@ -77,9 +98,11 @@ def classify(
     settings = cli.Start(learning.config, None, learning.set).settings(estimator, source)
     model = estimator(settings=settings, seed=learning.seed, device=speed.device)
     graph = load_graph(source, shown.quiet)
-    found = label(graph, model, seed=learning.seed, quiet=shown.quiet)
+    found = label(graph, model, seed=learning.seed, quiet=shown.quiet, kind=which.kind or ())
     predictions = found.of(graph)
     predictions.write(output)
+    for note in found.notes:
+        say(note, shown.quiet)
     train, val, test = (len(part) for part in (found.split.train, found.split.val, found.split.test))
     counts = {"labelled": train, "validated": val, "classified": len(predictions), "classes": predictions.counts()}
     facts = {"labels": str(output), "method": method, **counts, "test_accuracy": found.accuracy}
@@ -90,10 +113,12 @@ def classify(
     shown.tell(facts, *lines)
 
 
-def _by_vectors(run: Path, output: Path, files: cli.LabeledFiles, shown: cli.Shown) -> None:
+def _by_vectors(run: Path, output: Path, files: cli.LabeledFiles, which: Which, shown: cli.Shown) -> None:
     from nodewise.runs.classify import classify_run
 
-    found = classify_run(run, files.labels, files.tables)
+    found = classify_run(
+        run, files.labels, files.tables, new=which.new, kind=which.kind or (), attributes=which.attributes
+    )
     found.write(output)
     for note in found.notes:
         say(note, shown.quiet)

@@ -12,7 +12,7 @@ import numpy as np
 
 from nodewise.comparison.entries import PLAIN
 from nodewise.comparison.ranks import Ranks, ranks
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.messages import count, html_table, listing, text_table
 from nodewise.evaluation.paired import PairedDifference, crossed_difference, crossed_p, read_group_shares
 from nodewise.reproduce.tables import EMPTY, Table
@@ -109,8 +109,18 @@ class Comparison:
         return tuple(name for name in self.strategies if name not in self.diagnoses)
 
     def gain(self, strategy: str, graph: str, budget: str | None = None) -> PairedDifference:
-        """Return the mean gain over all negatives on one graph, with a 95% interval over seeds and nodes together."""
-        return crossed_difference(self._differences(strategy, graph, budget))
+        """Return the mean gain over all negatives on one graph, with a 95% interval over seeds and nodes together.
+
+        A single seed says nothing about others, so its interval reaches from minus to plus infinity.
+        """
+        for name, known in ((strategy, self.strategies), (graph, self.graphs), (budget, self.budgets)):
+            if name is not None and name not in known:
+                raise InputError(f"{name!r} is not in this comparison{did_you_mean(str(name), known)}")
+        if not len(differences := self._differences(strategy, graph, budget)):
+            raise InputError(f"{strategy} and {PLAIN} have no seed on {graph} in common; measure both")
+        if len(differences) < 2:
+            return PairedDifference(float(differences.mean()), -np.inf, np.inf, 1, 1 - LEVEL)
+        return crossed_difference(differences)
 
     def _differences(self, strategy: str, graph: str, budget: str | None = None) -> np.ndarray:
         """Return the gains in points of every seed that both have and every group of nodes: (seeds, groups)."""

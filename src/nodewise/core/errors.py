@@ -37,6 +37,12 @@ class InputError(NodewiseError, ValueError):
     code = "input"
 
 
+class NotFitted(InputError, AttributeError):
+    """What training gives is asked for before it; an AttributeError too, so that `hasattr` says no."""
+
+    code = "not-fitted"
+
+
 def require_type(name: str, value: object, kind: Any, wanted: str) -> None:
     """Refuse an argument of another type, before whatever is below fails in words of its own."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is Integral):

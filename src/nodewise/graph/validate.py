@@ -41,16 +41,18 @@ def require_kinds(graph: Graph, names: Sequence[str | int]) -> Graph:
     """Return the graph with its kinds numbered as those of training were; refuse kinds that training did not have."""
     if tuple(graph.kind_names) == tuple(names):
         return graph
+    features = None if graph.structural else graph.features
+    if not names and len(graph.kind_names) == 1:  # nodes of one kind are nodes without kinds
+        return replace(graph, features=features, kinds=None, kind_names=())
     unknown = [name for name in graph.kind_names if name not in names]
     if unknown or graph.kinds is None:
         seen = f"nodes of type {unknown[0]!r}" if unknown else "no types of nodes"
         wanted = f"the types {', '.join(map(repr, names))}" if names else "no types"
+        remedy = "give the same types" if unknown else "give a table of all nodes, old and new, with its column 'type'"
         raise InputError(
-            f"{graph.name} has {seen}, but the model was trained on {wanted}; give the same types",
-            code="other-features",
+            f"{graph.name} has {seen}, but the model was trained on {wanted}; {remedy}", code="other-features"
         )
     places = np.array([*(list(names).index(name) for name in graph.kind_names), -1])
-    features = None if graph.structural else graph.features
     return replace(graph, features=features, kinds=places[graph.kinds], kind_names=tuple(names))
 
 

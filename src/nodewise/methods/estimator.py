@@ -22,7 +22,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from nodewise.core.config import to_mapping
-from nodewise.core.errors import InputError, NodewiseError, require_type
+from nodewise.core.errors import InputError, NodewiseError, NotFitted, require_type
 from nodewise.core.folder import RunFolder
 from nodewise.core.keywords import keyword_values, with_keywords
 from nodewise.core.progress import Progress, SilentProgress, shown_by
@@ -43,6 +43,7 @@ from nodewise.training.settings import MOST_RATE
 from nodewise.training.team import Alone
 from nodewise.vectors.collapse import collapse_warnings
 from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.kinds import NodeKinds
 
 if TYPE_CHECKING:
     from nodewise.methods.sharded import Sharded
@@ -209,6 +210,16 @@ class Estimator(ABC):
         changed |= {"device": self.device} if self.device != "auto" else {}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
+    def __getattr__(self, name: str) -> Any:
+        # Asked only for what is not there. What training gives ends in "_", as scikit-learn has it.
+        given_by_fit = name.endswith("_") and not name.startswith("_")
+        if given_by_fit and (name == "embeddings_" or "history_" not in vars(self)):
+            raise self._not_fitted()
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _not_fitted(self) -> NotFitted:
+        return NotFitted(f"this {type(self).__name__} is not fitted yet; call fit(graph) first")
+
     def _repr_html_(self) -> str:
         from html import escape
 
@@ -313,7 +324,7 @@ class Embedder(Estimator):
             raise NodewiseError(
                 "training went astray: the vectors are not finite; lower learning_rate", code="training-diverged"
             )
-        self.embeddings_ = Embeddings(inputs.graph.ids, vectors.numpy())
+        self.embeddings_ = Embeddings(inputs.graph.ids, vectors.numpy(), NodeKinds.of(inputs.graph))
 
     def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
         """Train and return the vectors (N, d)."""
@@ -367,7 +378,7 @@ class Embedder(Estimator):
 
     def _require_fit(self) -> None:
         if not hasattr(self, "embeddings_"):
-            raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first", code="not-fitted")
+            raise self._not_fitted()
 
 
 class InductiveEmbedder(Embedder):
@@ -424,7 +435,8 @@ class InductiveEmbedder(Embedder):
         self.network_.to(device)
         with seeded(self.seed, device):
             vectors = self._vectors(Inputs(graph, device, self.scaling_))
-        embeddings = Embeddings(graph.ids, vectors.to("cpu", torch.float32).contiguous().numpy())
+        rows = vectors.to("cpu", torch.float32).contiguous().numpy()
+        embeddings = Embeddings(graph.ids, rows, NodeKinds.of(graph))
         return embeddings if nodes is None else embeddings.of(nodes)
 
     def write_weights(self, run: RunFolder) -> None:

@@ -37,6 +37,7 @@ from nodewise.training.shared_checkpoints import SharedCheckpoints, require_same
 from nodewise.training.step import Learner
 from nodewise.training.team import Alone
 from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.kinds import NodeKinds
 from nodewise.views.topology import Topology
 
 _ABOUT = ("num_features", "seed", "steps")
@@ -100,7 +101,7 @@ class NodeEmbedder(Embedder):
             vectors = embed_nodes(
                 learner.encoder, learner.features, learner.topology, self.settings, learner.seeds, watch.progress
             )
-        self.embeddings_ = Embeddings(graph.ids, vectors[0].cpu().numpy())
+        self.embeddings_ = Embeddings(graph.ids, vectors[0].cpu().numpy(), NodeKinds.of(graph))
 
     def _remember(self, graph: Graph) -> None:
         self.num_features_, self.directed_, self.kinds_ = graph.num_features, graph.directed, graph.kind_names
@@ -143,10 +144,11 @@ class NodeEmbedder(Embedder):
         features, topology = Features(graph, seeds.device, self.preparation_), Topology.of(graph, seeds.device)
         if nodes is None:
             vectors = embed_nodes(encoder, features, topology, self.settings, seeds, progress)[0]
-            return Embeddings(graph.ids, vectors.cpu().numpy())
+            return Embeddings(graph.ids, vectors.cpu().numpy(), NodeKinds.of(graph))
         places = places_of(nodes, graph).to(seeds.device)
         vectors = embed_some(encoder, features, topology, self.settings, seeds, places)
-        return Embeddings(nodes, vectors.cpu().numpy())
+        kinds = NodeKinds.of(graph)
+        return Embeddings(nodes, vectors.cpu().numpy(), None if kinds is None else kinds.take(places.cpu().numpy()))
 
     def transform_to_shards(
         self,

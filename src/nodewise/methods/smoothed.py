@@ -22,6 +22,7 @@ from nodewise.methods.settings import Settings
 from nodewise.training.device import choose_device
 from nodewise.training.loop import untrained
 from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.kinds import NodeKinds
 
 
 def smoothed_settings() -> Settings:
@@ -56,4 +57,4 @@ class SmoothedFeatures(NodeEmbedder):
         self._remember(graph)
         self.encoder_, self.preparation_ = encoder, features.preparation
         vectors = embed_nodes(encoder, features, topology, self.settings, seeds, watch.progress)
-        self.embeddings_ = Embeddings(graph.ids, vectors[0].cpu().numpy())
+        self.embeddings_ = Embeddings(graph.ids, vectors[0].cpu().numpy(), NodeKinds.of(graph))

@@ -13,6 +13,7 @@ from nodewise.methods.node_embedder import NodeEmbedder, refuse_hopeless
 from nodewise.methods.settings import Settings
 from nodewise.training.device import choose_device
 from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.kinds import NodeKinds
 from nodewise.views.topology import Topology
 
 
@@ -41,4 +42,5 @@ class RandomEncoder(NodeEmbedder):
         self._remember(graph)
         self.encoder_ = self.settings.encoder.build(graph.num_inputs, seeds)
         self.preparation_ = self.settings.features.fit(graph)
-        self.embeddings_ = Embeddings(graph.ids, random_vectors(graph, self.settings, self.seed, device))
+        vectors = random_vectors(graph, self.settings, self.seed, device)
+        self.embeddings_ = Embeddings(graph.ids, vectors, NodeKinds.of(graph))

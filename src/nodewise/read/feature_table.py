@@ -165,7 +165,19 @@ def _kinds(file: ColumnFile, key: int | None, options: TableOptions) -> tuple[st
         return None
     values = [str(value) if value not in (None, "") else None for value in file.read([place]).keys[0].to_pylist()]
     different = {value for value in values if value is not None}
-    return (file.names[place], values) if 2 <= len(different) <= MOST_KINDS else None
+    fewest = 1 if _was_kind(file, place, options) else 2
+    return (file.names[place], values) if fewest <= len(different) <= MOST_KINDS else None
+
+
+def _was_kind(file: ColumnFile, place: int, options: TableOptions) -> bool:
+    """Tell whether a column called type, being no feature of training, can only have been the kind of nodes there.
+
+    New nodes are often all of one kind, where those of training were of several.
+    """
+    if isinstance(options.like, FittedTable):
+        known = {*(column.name for column in options.like.columns), *options.like.left_out}
+        return file.names[place] not in known
+    return options.like == "numbers" and not file.is_numeric(place)
 
 
 def _features_of(

@@ -70,8 +70,9 @@ def read_graph(
     The integer 1 and the string "1" are different ids; files that disagree are refused.
 
     Without a file of features the nodes are the ids in order of first appearance, and the features are
-    structural. With one, its rows are the nodes, in its order; every id in the edges must be there, and ids
-    that are only there are isolated nodes. Labels may be missing for some nodes (no row, an empty value, or
+    structural. With one, its rows are the nodes, in its order; ids that are only there are isolated nodes. Nodes of
+    the edges without a row come after them, all their values missing; a file of nothing but numbers in the order of the
+    nodes (npy, npz) must have a row for each. Labels may be missing for some nodes (no row, an empty value, or
     -1); those of other nodes are left out. A file of features or labels without ids is read in row order, row i for the
     node with the integer id i.
 

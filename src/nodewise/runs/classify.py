@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from nodewise.core.errors import InputError
-from nodewise.core.messages import count, html_table
+from nodewise.core.messages import count, excerpt, html_table, listing
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
 from nodewise.evaluation.folds import FOLDS, deal_folds
 from nodewise.evaluation.logistic import classify_unlabeled
 from nodewise.graph.graph import Graph, Split
-from nodewise.graph.ids import NodeIds
+from nodewise.graph.ids import NodeIds, in_one_type, require_same_kind
 from nodewise.methods.classifiers.classifier import hold_out
+from nodewise.runs.kinds import known_kinds, require_kinds_known
 from nodewise.runs.labels import labels_for
 from nodewise.runs.source import TABLES, TableColumns
 from nodewise.runs.together import read_vectors
+from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.kinds import NodeKinds, joined
 from nodewise.vectors.search import write_table
+
+Kinds = str | int | Sequence[str | int]
+"""A type of nodes, or several; none for those that have labels."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +57,10 @@ class Predictions:
     def __len__(self) -> int:
         return len(self.labels)
 
-    @property
-    def learnt_from(self) -> int:
-        """The earlier name of `learned_from`, accepted for one version."""
-        return self.learned_from
+    def __getattr__(self, name: str) -> Any:
+        if name == "learnt_from":  # the earlier name, accepted for one version and not shown
+            return self.learned_from
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def counts(self) -> dict[str, int]:
         """Return how many nodes were given each label."""
@@ -60,8 +68,6 @@ class Predictions:
 
     def to_arrow(self) -> Any:
         """Return a table with the columns `id`, `label` and `probability`."""
-        import pyarrow as pa
-
         columns = {"id": self.ids.to_arrow(), "label": self.labels, "probability": self.probabilities}
         return pa.table(columns)
 
@@ -79,24 +85,98 @@ class Predictions:
         rows = [(str(node), str(name), f"{sure:.2f}") for node, name, sure in islice(first, 5)]
         return f"{html_table(('id', 'label', 'probability'), rows)}<p>{escape(repr(self))}</p>"
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str | Path) -> None:
         """Write the table as Parquet or csv, whichever the name ends in."""
         write_table(self.to_arrow(), path)
 
 
-def classify_run(run: Path, labels_file: Path | None = None, tables: TableColumns = TABLES) -> Predictions:
-    """Label the unlabeled nodes of a run or a file of vectors by a linear classifier of the labeled ones."""
-    embeddings = read_vectors(run)
-    known = labels_for(embeddings.ids, run, labels_file, tables=tables)
+def classify_run(
+    run: Path,
+    labels_file: Path | None = None,
+    tables: TableColumns = TABLES,
+    *,
+    new: Path | Embeddings | None = None,
+    kind: Kinds = (),
+    attributes: Path | None = None,
+) -> Predictions:
+    """Label the unlabeled nodes of a run or a file of vectors by a linear classifier of the labeled ones.
+
+    Args:
+        run: the run, or a file of vectors.
+        labels_file: labels; else those beside the run.
+        tables: which columns of the labels hold what.
+        new: vectors of nodes that came later, such as `transform` makes. Only these are labeled then; where the run
+            has vectors of the same nodes, the new ones count.
+        kind: the types of nodes to label, one or several; if not given, those of which some nodes have labels.
+        attributes: a table, keyed by id, whose column `type` says of which type nodes are, where the run does not.
+    """
+    vectors, asked = _together(read_vectors(run), read_vectors(new) if isinstance(new, Path) else new)
+    known = labels_for(vectors.ids, run, labels_file, tables=tables)
     known.require_two_classes()
-    if (known.labels >= 0).all():
-        raise InputError(f"{known.source}: every node has a label; there is nothing to classify", code="nothing-to-do")
-    rows, classes, probabilities = classify_unlabeled(embeddings.vectors, known.labels)
+    found = known_kinds(vectors, run, attributes, tables.id_column if attributes is not None else None)
+    if kind and found is None:
+        require_kinds_known(found, str(kind if isinstance(kind, str | int) else next(iter(kind))), run)
+    chosen = _chosen(known.labels, asked, found, kind)
+    rows = np.flatnonzero(chosen.rows & (known.labels < 0))
+    if not len(rows):
+        of_kind = "" if chosen.rows.all() or new is not None else " of the types that are labeled"
+        which = "new node" if new is not None else f"node{of_kind}"
+        raise InputError(
+            f"{known.source}: every {which} has a label; there is nothing to classify", code="nothing-to-do"
+        )
+    kept = np.concatenate([np.flatnonzero(known.labels >= 0), rows])
+    places, classes, probabilities = classify_unlabeled(vectors.vectors[kept], known.labels[kept])
     names = [known.class_names[label] for label in classes]
-    ids = NodeIds.from_distinct(embeddings.ids.to_arrow().take(rows))
-    learned = len(known.labels) - len(rows)
-    expected = cross_validated(embeddings.vectors, known.labels)
-    return Predictions(ids, names, np.asarray(probabilities), learned, expected, known.notes)
+    ids = NodeIds.from_distinct(vectors.ids.to_arrow().take(pa.array(kept[places])))
+    # Of nodes of which none is labeled nothing is known about how many will be right.
+    expected = cross_validated(vectors.vectors, known.labels) if chosen.like_labeled else None
+    notes = (*known.notes, *((chosen.note,) if chosen.note else ()))
+    return Predictions(ids, names, np.asarray(probabilities), len(kept) - len(rows), expected, notes)
+
+
+def _together(old: Embeddings, new: Embeddings | None) -> tuple[Embeddings, np.ndarray]:
+    """Return vectors to learn from and to label, and which of them are to be labeled: all, or where given the new."""
+    if new is None:
+        return old, np.ones(len(old), bool)
+    if new.num_dimensions != old.num_dimensions:
+        raise InputError(
+            f"new vectors of {new.num_dimensions} dimensions and old ones of {old.num_dimensions} cannot be compared; "
+            "take those of one run",
+            code="other-nodes",
+        )
+    require_same_kind(old.ids, "the run", new.ids, "the new vectors")
+    rest = np.flatnonzero(new.ids.positions(old.ids) < 0)
+    both = in_one_type([new.ids.to_arrow(), old.ids.take(rest).to_arrow()], "the new vectors")
+    ids = NodeIds.from_distinct(pa.concat_arrays(both))
+    kinds = joined(new.kinds, None if old.kinds is None else old.kinds.take(rest), (len(new), len(rest)))
+    return Embeddings(ids, np.concatenate([new.vectors, old.vectors[rest]]), kinds), np.arange(len(ids)) < len(new)
+
+
+class _Chosen(NamedTuple):
+    """Which nodes may be labeled, whether all are of types that have labels, and in words who is left out."""
+
+    rows: np.ndarray
+    like_labeled: bool
+    note: str
+
+
+def _chosen(labels: np.ndarray, asked: np.ndarray, found: tuple[NodeKinds, str] | None, kind: Kinds) -> _Chosen:
+    if found is None:
+        return _Chosen(asked, True, "")
+    kinds, source = found
+    labeled = np.unique(kinds.codes[labels >= 0])
+    if kind:
+        each = [kind] if isinstance(kind, str | int) else list(kind)
+        rows = asked & np.any([kinds.which(name, source) for name in each], axis=0)
+        return _Chosen(rows, bool(np.isin(kinds.codes[rows], labeled).all()), "")
+    # Who is of no known type may well be of one that has labels.
+    rows = asked & ((kinds.codes < 0) | np.isin(kinds.codes, labeled))
+    sizes = np.bincount(kinds.codes[asked & ~rows], minlength=len(kinds.names)).tolist()
+    left = [f"{size:,} of type {excerpt(kinds.names[code])}" for code, size in enumerate(sizes) if size]
+    if not left:
+        return _Chosen(rows, True, "")
+    words = f"left out, since no node of that type has a label: {listing(left)}"
+    return _Chosen(rows, True, f"{words}; --kind TYPE (kind= in Python) labels them nevertheless")
 
 
 def cross_validated(vectors: np.ndarray, labels: np.ndarray) -> float | None:
@@ -125,6 +205,7 @@ class Labeled:
         probabilities: how likely it is.
         split: the nodes trained and validated on, and those whose labels, hidden from training, can be compared.
         accuracy: share of the test nodes that are right; None without any.
+        notes: in words, what was left out.
     """
 
     rows: np.ndarray
@@ -132,20 +213,21 @@ class Labeled:
     probabilities: np.ndarray
     split: Split
     accuracy: float | None
+    notes: tuple[str, ...] = ()
 
     def of(self, graph: Graph) -> Predictions:
         """Return the labels under the names that the graph gives them."""
-        import pyarrow as pa
-
         names = [graph.class_names[each] for each in self.classes]
         ids = NodeIds.from_distinct(graph.ids.to_arrow().take(pa.array(self.rows)))
-        return Predictions(ids, names, self.probabilities, len(self.split.train))
+        return Predictions(ids, names, self.probabilities, len(self.split.train), notes=self.notes)
 
 
 def training_split(graph: Graph, seed: int) -> Split:
     """Return the graph's own split; where it has none, or none to learn from or validate on, hold labels out."""
     if graph.labels is None:
-        raise InputError(f"{graph.name} came without labels; give them with --labels FILE", code="no-labels")
+        raise InputError(
+            f"{graph.name} came without labels; give them (--labels FILE, or labels= in Python)", code="no-labels"
+        )
     own = graph.split or Split(*(np.empty(0, np.int64),) * 3)
     known = graph.labels.copy()
     known[np.concatenate([own.val, own.test])] = -1
@@ -156,10 +238,14 @@ def training_split(graph: Graph, seed: int) -> Split:
     return replace(hold_out(known, seed), test=own.test)
 
 
-def label(graph: Graph, estimator: Any, *, seed: int, quiet: bool) -> Labeled:
-    """Train on the labeled nodes and label the others."""
+def label(graph: Graph, estimator: Any, *, seed: int, quiet: bool, kind: Kinds = ()) -> Labeled:
+    """Train on the labeled nodes and label the others: of the types in `kind`, or else of those that have labels."""
     split = training_split(graph, seed)
-    rest = np.setdiff1d(np.arange(graph.num_nodes), np.concatenate([split.train, split.val]))
+    kinds, everybody = NodeKinds.of(graph), np.ones(graph.num_nodes, bool)
+    if kind and kinds is None:
+        raise InputError(f"{graph.name}: its nodes are of one type; leave out --kind", code="unknown-type")
+    chosen = _chosen(np.asarray(graph.labels), everybody, None if kinds is None else (kinds, graph.name), kind)
+    rest = np.setdiff1d(np.flatnonzero(chosen.rows), np.concatenate([split.train, split.val]))
     if not len(rest):
         raise InputError(f"{graph.name}: every node has a label; there is nothing to classify", code="nothing-to-do")
     if (overlooked := estimator.overlooked(graph)) is not None:
@@ -168,4 +254,5 @@ def label(graph: Graph, estimator: Any, *, seed: int, quiet: bool) -> Labeled:
     estimator.fit(replace(graph, features=features, split=split), progress=for_terminal(quiet))
     chances, classes = (part.numpy() for part in estimator.probabilities_.max(1))
     right = classes[split.test] == np.asarray(graph.labels)[split.test]
-    return Labeled(rest, classes[rest], chances[rest], split, float(right.mean()) if len(right) else None)
+    accuracy, notes = float(right.mean()) if len(right) else None, (chosen.note,) if chosen.note else ()
+    return Labeled(rest, classes[rest], chances[rest], split, accuracy, notes)

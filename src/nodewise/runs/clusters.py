@@ -72,7 +72,7 @@ class Clusters:
         """Return the table as a data frame."""
         return self.to_arrow().to_pandas()
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str | Path) -> None:
         """Write the table as Parquet or csv, whichever the name ends in."""
         write_table(self.to_arrow(), path)
 

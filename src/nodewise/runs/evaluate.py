@@ -354,7 +354,7 @@ def evaluate(
         if unlabeled := int((~labeled).sum()):
             notes += (f"{unlabeled:,} of {len(labeled):,} nodes have no label and are left out of the scores",)
     if missing:
-        notes += (f"no comparison with what learned nothing: {missing}; name it with --graph GRAPH",)
+        notes += (f"no comparison with what learned nothing: {missing}; name it (--graph GRAPH, or graph= in Python)",)
     warnings = tuple(dict.fromkeys(warning for matrix in runs.matrices for warning in collapse_warnings(matrix)))
     if graph is not None and runs.settings is not None and (units := units_warning(graph, runs.settings)):
         warnings += (units,)
@@ -368,8 +368,8 @@ def _split(known: KnownLabels, split: str | None, repeats: int | None) -> tuple[
     split = split or ("public" if known.split is not None else f"folds:{FOLDS}")
     if split == "public" and known.split is None:
         raise InputError(
-            f"{known.source}: the labels came without a split; leave out --split for folds, or draw random ones, such "
-            "as --split random:20x500x1000",
+            f"{known.source}: the labels came without a split; leave it out for folds, or draw random ones "
+            "(--split random:20x500x1000, or split= in Python)",
             code="no-split",
         )
     usual = REPEATS if parse_folds(split) else 1 if split == "public" else _RANDOM_SPLITS
@@ -392,9 +392,11 @@ def _regression(
     contest: _Contest, known: KnownLabels, split: str | None, repeats: int | None, seed: int, dataset: str
 ) -> Evaluation:
     if (targets := known.targets) is None:
-        raise InputError(f"{known.source}: the labels are classes, not measurements; leave out --task regression")
+        raise InputError(
+            f"{known.source}: the labels are classes, not measurements; leave out the task (--task, or task= in Python)"
+        )
     if (folds := parse_folds(split or "folds")) is None:
-        raise InputError(f"--split {split}: measurements are scored by folds; write folds:5, or leave it out")
+        raise InputError(f"split {split}: measurements are scored by folds; write folds:5, or leave it out")
     nodes, times = np.flatnonzero(known.known), repeats or REPEATS
     splits = deal_folds(nodes, np.zeros(len(nodes)), folds, times, seed)
     words = f"ridge regression on standardized columns; {folds} folds, dealt {times} times"
@@ -403,7 +405,9 @@ def _regression(
 
 def _links(contest: _Contest, missing: str, seed: int, dataset: str) -> Evaluation:
     if contest.graph is None:
-        raise InputError(f"held-out edges are compared with the graph, but {missing}; name it with --graph GRAPH")
+        raise InputError(
+            f"held-out edges are compared with the graph, but {missing}; name it (--graph GRAPH, or graph= in Python)"
+        )
     edges = read_held_out(contest.runs.paths[0], contest.graph.ids)
     seen = without_edges(contest.graph, edges)
     rows = replace(contest, graph=seen).rows(lambda entry, _: score_links(entry, seen, edges, seed, dataset))

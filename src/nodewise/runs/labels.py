@@ -129,7 +129,9 @@ def labels_for(
     path = labels_file or RunFolder(run).labels
     if labels_file is None and not path.is_file():
         if graph is None or graph.labels is None:
-            raise InputError(f"{run}: came without labels; give them with --labels FILE", code="no-labels")
+            raise InputError(
+                f"{run}: came without labels; give them (--labels FILE, or labels= in Python)", code="no-labels"
+            )
         return KnownLabels(graph.name, ids, graph.labels, graph.class_names, graph.split)
     own = tables if labels_file is not None else TABLES
     table = read_labels(path, ids, key_name=own.id_column, label_name=own.label_column)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from nodewise.core.errors import InputError, did_you_mean, require_type
-from nodewise.core.folder import RunFolder
 from nodewise.core.messages import excerpt
 from nodewise.graph.ids import NodeIds
-from nodewise.read.columns import simplified
-from nodewise.read.feature_table import KIND_NAMES
 from nodewise.report.attributes import read_attributes
 from nodewise.report.columns import Column
+from nodewise.runs.kinds import known_kinds, require_kinds_known
 from nodewise.runs.together import read_vectors
 from nodewise.vectors.embeddings import Embeddings
 from nodewise.vectors.search import NeighborTable, nearest, similar_pairs
+
+Conditions = str | Sequence[str] | Mapping[str, object]
 
 
 def find_neighbors(
@@ -30,7 +30,7 @@ def find_neighbors(
     *,
     new: Path | Embeddings | None = None,
     at_least: float | None = None,
-    where: Sequence[str] = (),
+    where: Conditions = (),
     kind: str | None = None,
     attributes: Path | None = None,
     id_column: str | None = None,
@@ -44,20 +44,21 @@ def find_neighbors(
         k: how many for each.
         new: vectors of nodes that came later, such as `transform` wrote.
         at_least: instead of `k` for each, all pairs of at least this cosine.
-        where: conditions on who may be found, such as "country=DE" or "age>=30"; all must hold.
-        kind: of which type they must be, as the column `type` of the nodes' table says.
+        where: conditions on who may be found, such as "country=DE" or "age>=30"; one, or a list of which all must
+            hold, or a mapping such as {"country": "DE"}.
+        kind: of which type they must be, such as "product": as the run knows, or the column `type` of `attributes`.
         attributes: the table, keyed by id, that the conditions are about.
         id_column: its column of ids, where the names do not say.
         approximate: see `nodewise.vectors.search.nearest`.
     """
-    for condition in where:
-        require_type("a condition", condition, str, "a text such as country=DE")
+    wanted = conditions(where)
     known = read_vectors(run)
     fresh = read_vectors(new) if isinstance(new, Path) else new
     queries = _asked(known, fresh, nodes, str(run))
-    allowed = _allowed(known.ids, where, attributes, id_column) if where else None
+    allowed = _allowed(known.ids, wanted, attributes, id_column) if wanted else None
     if kind is not None:
-        found = _of_kind(known.ids, run, kind, attributes, id_column)
+        kinds, source = require_kinds_known(known_kinds(known, run, attributes, id_column), kind, run)
+        found = kinds.which(kind, source)
         allowed = found if allowed is None else allowed & found
     if at_least is not None:
         if not -1 <= at_least <= 1:
@@ -86,29 +87,26 @@ def _asked(
     return Embeddings(wanted, found)
 
 
-def _of_kind(ids: NodeIds, run: Path, kind: str, attributes: Path | None, id_column: str | None) -> np.ndarray:
-    """Return which nodes are of a kind, going by the table given now or the one that the run was made from."""
-    if attributes is None and (RunFolder(run).environment).is_file():
-        source = RunFolder(run).read_environment().get("graph", {}).get("source", {})
-        attributes = Path(source["features"]) if isinstance(source.get("features"), str) else None
-        id_column = id_column or source.get("id_column")
-    if attributes is None:
-        raise InputError(f"--kind {kind}: name the table whose column 'type' says so with --attributes FILE")
-    columns = {simplified(column.name): column for column in read_attributes(attributes, ids, id_column)[0]}
-    column = next((columns[name] for name in KIND_NAMES if name in columns), None)
-    if column is None:
-        raise InputError(f"{attributes}: no column 'type' that says which nodes are of a kind", code="missing-column")
-    if kind not in column.names:
-        raise InputError(
-            f"--kind {excerpt(kind)}: {attributes} has no such type{did_you_mean(kind, column.names)}",
-            code="missing-column",
-        )
-    return np.asarray(column.values == column.names.index(kind))
+def conditions(where: Conditions) -> list[str]:
+    """Return conditions as a list: one text, several, or a mapping from columns to what they must be.
+
+    >>> conditions({"country": "DE"}), conditions("age>=30")
+    (['country=DE'], ['age>=30'])
+    """
+    if isinstance(where, Mapping):
+        where = [f"{column}={value}" for column, value in where.items()]
+    found = [where] if isinstance(where, str) else list(where)
+    for condition in found:
+        require_type("a condition", condition, str, "a text such as country=DE")
+    return found
 
 
 def _allowed(ids: NodeIds, where: Sequence[str], attributes: Path | None, id_column: str | None) -> np.ndarray:
     if attributes is None:
-        raise InputError(f"--where {where[0]}: name the table that it is about with --attributes FILE")
+        raise InputError(
+            f"condition {excerpt(where[0])}: name the table that it is about (--attributes FILE, or attributes= in "
+            "Python)"
+        )
     columns = {column.name: column for column in read_attributes(attributes, ids, id_column)[0]}
     kept = np.ones(len(ids), bool)
     for condition in where:
@@ -137,7 +135,7 @@ def holds(condition: str, columns: dict[str, Column], source: str) -> np.ndarray
     """Return for which nodes a condition such as "age>=30" or "country=DE" holds; not where the value is missing."""
     match = re.fullmatch(r"\s*(.+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*", condition)
     if match is None:
-        raise InputError(f"--where {excerpt(condition)}: write COLUMN=VALUE, or !=, <, <=, > or >=")
+        raise InputError(f"condition {excerpt(condition)}: write COLUMN=VALUE, or !=, <, <=, > or >=")
     name, sign, text = match.groups()
     if name not in columns:
         raise InputError(f"{source}: no column {excerpt(name)}{did_you_mean(name, columns)}", code="missing-column")
@@ -147,16 +145,18 @@ def holds(condition: str, columns: dict[str, Column], source: str) -> np.ndarray
             value = _day(text) if column.dates else float(text)
         except ValueError:
             holds_what = "dates, and {} is none such as 2024-12-31" if column.dates else "numbers, and {} is none"
-            raise InputError(f"--where {excerpt(condition)}: {name} holds {holds_what.format(excerpt(text))}") from None
+            raise InputError(
+                f"condition {excerpt(condition)}: {name} holds {holds_what.format(excerpt(text))}"
+            ) from None
         known = ~np.isnan(column.values)
         same = np.isclose(column.values, value, rtol=1e-9, atol=0)
         right = _ORDER[sign](column.values, value) if sign in _ORDER else same == (sign == "=")
         return np.asarray(known & right)
     if sign in _ORDER:
-        raise InputError(f"--where {excerpt(condition)}: {name} can be asked for as a category only, by = or !=")
+        raise InputError(f"condition {excerpt(condition)}: {name} can be asked for as a category only, by = or !=")
     here = column.names.index(text) if text in column.names else None
     if here is None:
         raise InputError(
-            f"--where {excerpt(condition)}: {name} is never {excerpt(text)}{did_you_mean(text, column.names)}"
+            f"condition {excerpt(condition)}: {name} is never {excerpt(text)}{did_you_mean(text, column.names)}"
         )
     return np.asarray((column.values >= 0) & ((column.values == here) == (sign == "=")))

@@ -110,7 +110,7 @@ def read_subject(
         runs = runs.in_order_of(graph.ids) or runs
     else:
         notes.append(f"Neighbors in the graph and degrees are left out: {missing}.")
-        told.append(f"no neighbors in the graph: {missing}; name it with --graph GRAPH")
+        told.append(f"no neighbors in the graph: {missing}; name it (--graph GRAPH, or graph= in Python)")
     known = None
     if labels_file is not None or folder.labels.is_file() or (graph is not None and graph.labels is not None):
         known = labels_for(runs.ids, folder.path, labels_file, tables=tables, graph=graph)

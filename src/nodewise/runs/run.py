@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
 
 from nodewise.core.errors import InputError, require_type
 from nodewise.core.files import atomic_write
@@ -32,9 +34,10 @@ from nodewise.vectors.embeddings import Embeddings
 
 if TYPE_CHECKING:
     from nodewise.methods.estimator import Embedder
-    from nodewise.runs.classify import Predictions
+    from nodewise.runs.classify import Kinds, Predictions
     from nodewise.runs.clusters import Clusters
     from nodewise.runs.evaluate import Evaluation
+    from nodewise.runs.neighbors import Conditions
     from nodewise.runs.page import Page
     from nodewise.vectors.search import NeighborTable
 
@@ -108,30 +111,49 @@ class Run:
             raise InputError(f"{self.path}: the graph cannot be read: {missing}")
         return found
 
-    @overload
-    def neighbors(self, node: int | str, k: int = ...) -> list[tuple[int | str, float]]: ...  # type: ignore[overload-overlap]
-    @overload
     def neighbors(
-        self, node: Sequence[int | str] | NodeIds | None = ..., k: int = ..., **options: Any
-    ) -> NeighborTable: ...
-    def neighbors(
-        self, node: int | str | Sequence[int | str] | NodeIds | None = None, k: int = 10, **options: Any
-    ) -> list[tuple[int | str, float]] | NeighborTable:
-        """Return the k nodes nearest to a node by cosine similarity, with the similarity.
+        self,
+        node: int | str | Sequence[int | str] | NodeIds | None = None,
+        k: int = 10,
+        *,
+        new: Embeddings | PathLike | None = None,
+        at_least: float | None = None,
+        where: Conditions = (),
+        kind: str | None = None,
+        attributes: Table | None = None,
+        id_column: str | None = None,
+        approximate: bool | None = None,
+    ) -> NeighborTable:
+        """Return the k nodes nearest to a node, to each of a list of nodes or to all, by cosine similarity.
 
-        Of a list of nodes, or of all, they are a table; `options` such as ``new=run.transform(graph)`` (or the file of
-        such vectors), ``at_least=0.9`` and ``where=["country=DE"], attributes="people.csv"`` are those of
-        `nodewise.runs.neighbors.find_neighbors`.
+        Of one node it is gone through as a list of (neighbor, similarity), of several of (node, neighbor, similarity);
+        `to_pandas` makes a frame of it. What else can be said, such as ``new=run.transform(graph)`` (or the file of
+        such vectors), ``kind="product"``, ``at_least=0.9`` and ``where="country=DE", attributes="people.csv"``, is
+        that of `nodewise.runs.neighbors.find_neighbors`.
         """
         from nodewise.runs.neighbors import find_neighbors
+        from nodewise.vectors.search import NeighborTable
 
-        if isinstance(node, int | str) and not options:
-            return self.embeddings.neighbors(node, k)
-        nodes = [node] if isinstance(node, int | str) else node
-        new = options.pop("new", None)
+        one = int(node) if isinstance(node, np.integer) else node if isinstance(node, int | str) else None
+        said = (new, at_least, kind, attributes, id_column, approximate)
+        if one is not None and not where and all(each is None for each in said):
+            return NeighborTable.of_one(one, self.embeddings.neighbors(one, k))
+        nodes = [one] if one is not None else cast("Sequence[int | str] | NodeIds | None", node)
         vectors = new if new is None or isinstance(new, Embeddings) else Path(new)
-        with as_files(attributes=options.pop("attributes", None)) as files:
-            return find_neighbors(self.path, nodes, k, new=vectors, **files, **options)
+        with as_files(attributes=attributes) as files:
+            found = find_neighbors(
+                self.path,
+                nodes,
+                k,
+                new=vectors,
+                at_least=at_least,
+                where=where,
+                kind=kind,
+                id_column=id_column,
+                approximate=approximate,
+                **files,
+            )
+        return found if one is None else found.alone()
 
     def clusters(self, k: int | str = "auto", attributes: Table | None = None, **options: Any) -> Clusters:
         """Return groups of similar nodes, with names; see `nodewise.runs.clusters.find_clusters`."""
@@ -149,12 +171,30 @@ class Run:
         with as_files(labels=labels) as files:
             return evaluate([self.path], self._source(graph), labels_file=files["labels"], **options)
 
-    def classify(self, labels: Table | None = None) -> Predictions:
-        """Label the unlabeled nodes by a linear classifier of the labeled ones."""
+    def classify(
+        self,
+        labels: Table | None = None,
+        *,
+        new: Embeddings | Graph | PathLike | None = None,
+        kind: Kinds = (),
+        attributes: Table | None = None,
+    ) -> Predictions:
+        """Label the unlabeled nodes by a linear classifier of the labeled ones.
+
+        Args:
+            labels: labels of some nodes; else those beside the run.
+            new: nodes that came later, which alone are labeled then: their vectors, as `transform` makes them, or the
+                file of these; or a graph that has them, of which those are embedded that the run does not have.
+            kind: the types of nodes to label, such as "product"; if not given, those of which some nodes have labels.
+            attributes: a table whose column `type` says of which type nodes are, where the run does not know.
+        """
         from nodewise.runs.classify import classify_run
 
-        with as_files(labels=labels) as files:
-            return classify_run(self.path, files["labels"])
+        if new is not None and not isinstance(new, str | os.PathLike | Embeddings):
+            new = self.transform(new, only="new")
+        vectors = new if new is None or isinstance(new, Embeddings) else Path(new)
+        with as_files(labels=labels, attributes=attributes) as files:
+            return classify_run(self.path, files["labels"], new=vectors, kind=kind, attributes=files["attributes"])
 
     def report(
         self,

@@ -23,17 +23,23 @@ from nodewise.read.delimited import TextColumns
 from nodewise.read.dialect import Hints
 from nodewise.read.npz import load_npy
 from nodewise.read.parquet import ParquetColumns
+from nodewise.vectors.kinds import NodeKinds
 
 Vectors = npt.NDArray[Any]
 Reader = Callable[[Path], tuple[NodeIds, Vectors]]
 _ROWS_AT_ONCE = 1 << 16
 _ROWS_IN_A_BATCH = 1 << 13
+_KINDS = "nodewise.kinds"
 
 
-def write_parquet(path: Path, ids: NodeIds, vectors: Vectors) -> None:
-    """Write the columns `id` and `embedding`; the schema's metadata names the version that wrote them."""
+def write_parquet(path: Path, ids: NodeIds, vectors: Vectors, kinds: NodeKinds | None = None) -> None:
+    """Write the columns `id` and `embedding`; the schema's metadata names the version that wrote them, and the kinds.
+
+    Kinds are no column, since every reader of vectors, earlier versions too, takes each column beside `id` for numbers.
+    """
+    about = {"nodewise": __version__} | ({} if kinds is None else {_KINDS: kinds.to_text()})
     rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
-    table = pa.table({"id": ids.to_arrow(), "embedding": rows}, metadata={"nodewise": __version__})
+    table = pa.table({"id": ids.to_arrow(), "embedding": rows}, metadata=about)
     with atomic_write(path) as temporary:
         pq.write_table(table, temporary, row_group_size=_ROWS_AT_ONCE, compression="zstd", use_dictionary=False)
 
@@ -41,6 +47,12 @@ def write_parquet(path: Path, ids: NodeIds, vectors: Vectors) -> None:
 def read_parquet(path: Path) -> tuple[NodeIds, Vectors]:
     """Read a column of ids beside a column of lists, or beside one numeric column per dimension."""
     return _from_columns(ParquetColumns.open(path))
+
+
+def read_parquet_kinds(path: Path, rows: int) -> NodeKinds | None:
+    """Read of which kind each node is; None if the file does not say."""
+    text = (ParquetColumns.open(path).schema.metadata or {}).get(_KINDS.encode())
+    return None if text is None else NodeKinds.from_text(text, rows, str(path))
 
 
 def read_parquet_ids(path: Path) -> NodeIds:

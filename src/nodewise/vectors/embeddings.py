@@ -19,6 +19,7 @@ from nodewise.core.errors import InputError, did_you_mean, require_type
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors import embedding_files
+from nodewise.vectors.kinds import NodeKinds
 
 PathLike = str | os.PathLike[str]
 _ROWS_AT_ONCE = 1 << 16
@@ -27,10 +28,17 @@ _IDS_TO_COMPARE = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
-    """One vector per node: row i of `vectors`, float32 (N, d) and finite, belongs to ``ids[i]``."""
+    """One vector per node: row i of `vectors`, float32 (N, d) and finite, belongs to ``ids[i]``.
+
+    Attributes:
+        ids: the nodes.
+        vectors: their vectors.
+        kinds: of which kind each is, where there are several.
+    """
 
     ids: NodeIds
     vectors: npt.NDArray[np.float32]
+    kinds: NodeKinds | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.ids, NodeIds):
@@ -50,6 +58,8 @@ class Embeddings:
                 row, column = np.argwhere(~finite)[0]
                 node, value = self.ids[start + int(row)], vectors[start + row, column]
                 raise InputError(f"the vector of node {excerpt(node)} holds {value} at position {column}; remove it")
+        if self.kinds is not None and len(self.kinds.codes) != len(self.ids):
+            raise InputError(f"kinds of {len(self.kinds.codes):,} nodes for {count(len(self.ids), 'id')}")
         object.__setattr__(self, "vectors", vectors)
 
     def __len__(self) -> int:
@@ -81,7 +91,7 @@ class Embeddings:
                 f"no node {excerpt(nodes[int(missing[0])])} among the {count(len(self), 'embedding')}",
                 code="unknown-node",
             )
-        return Embeddings(nodes, self.vectors[rows])
+        return Embeddings(nodes, self.vectors[rows], None if self.kinds is None else self.kinds.take(rows))
 
     def to_pandas(self) -> Any:
         """Return a data frame, a row per node, its id as the index."""
@@ -127,8 +137,11 @@ class Embeddings:
         return [(self.ids[int(row)], float(scores[row])) for row in nearest]
 
     def to_parquet(self, path: PathLike) -> None:
-        """Write columns `id`, in its own type, and `embedding`, a list of d float32 numbers."""
-        embedding_files.write_parquet(Path(path), self.ids, self.vectors)
+        """Write columns `id`, in its own type, and `embedding`, a list of d float32 numbers.
+
+        The kinds of nodes, where there are several, are in the metadata of the file.
+        """
+        embedding_files.write_parquet(Path(path), self.ids, self.vectors, self.kinds)
 
     def to_npy(self, path: PathLike) -> None:
         """Write the matrix as NAME.npy and the ids as NAME.ids.parquet beside it."""
@@ -146,7 +159,10 @@ class Embeddings:
                 f"{path}: the format is not clear; let the name end in one of {', '.join(writers)}",
                 code="unsupported-format",
             )
-        writer(Path(path), self.ids, self.vectors)
+        if writer is embedding_files.write_parquet:
+            self.to_parquet(path)
+        else:
+            writer(Path(path), self.ids, self.vectors)
 
     def to_csv(self, path: PathLike, neo4j: bool = False) -> None:
         """Write a column `id` and one per dimension; for neo4j-admin, `id:ID` and `embedding:float[]`."""
@@ -181,8 +197,9 @@ def _keyed(reader: embedding_files.Reader, path: Path) -> Embeddings:
     if not path.is_file():
         raise InputError(f"{path}: there is no such file", code="missing-file")
     ids, vectors = reader(path)
+    kinds = embedding_files.read_parquet_kinds(path, len(ids)) if reader is embedding_files.read_parquet else None
     try:
-        return Embeddings(ids, vectors)
+        return Embeddings(ids, vectors, kinds)
     except InputError as error:
         raise InputError(f"{path}: {error}", code=error.code) from error
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from html import escape
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
-from nodewise.core.messages import count
+from nodewise.core.messages import count, html_table, text_table
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors.embeddings import Embeddings
 
@@ -26,29 +25,56 @@ _ENTRIES_AT_ONCE = 1 << 24
 _MOST_PAIRS = 100_000_000
 _MEASURED = 200
 _INDEXED = 30
+_SHOWN = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NeighborTable:
     """Pairs of a node asked about and a node near to it, the nearest first for each.
+
+    It is gone through, and indexed, as a list of (node, neighbor, similarity); where a single node was asked about by
+    its id, of (neighbor, similarity).
 
     Attributes:
         nodes: the nodes asked about, one per pair.
         neighbors: the nodes near to them.
         similarities: float32 (n,), cosines.
         recall: if an index found them, the share of true neighbors it found for some nodes that were looked up exactly.
+        single: whether it is of a single node, which then goes without saying.
     """
 
     nodes: Any
     neighbors: Any
     similarities: np.ndarray
     recall: float | None = None
+    single: bool = False
+
+    @classmethod
+    def of_one(cls, node: int | str, near: list[tuple[int | str, float]]) -> NeighborTable:
+        """Return what `Embeddings.neighbors` found for a node."""
+        import pyarrow as pa
+
+        others = pa.array([other for other, _ in near])
+        return cls(pa.array([node] * len(near)), others, np.array([cosine for _, cosine in near]), single=True)
+
+    def alone(self) -> NeighborTable:
+        """Return the same table, gone through as that of a single node."""
+        return replace(self, single=True)
 
     def __len__(self) -> int:
         return len(self.similarities)
 
-    def __iter__(self) -> Iterator[tuple[int | str, int | str, float]]:
-        yield from zip(self.nodes.to_pylist(), self.neighbors.to_pylist(), self.similarities.tolist(), strict=True)
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        columns = [self.neighbors.to_pylist(), self.similarities.tolist()]
+        yield from zip(*([] if self.single else [self.nodes.to_pylist()]), *columns, strict=True)
+
+    def __getitem__(self, place: Any) -> Any:
+        return list(self)[place]
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, NeighborTable | list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def to_arrow(self) -> Any:
         """Return a table with the columns `node`, `neighbor` and `similarity`."""
@@ -60,26 +86,29 @@ class NeighborTable:
         """Return the table as a data frame."""
         return self.to_arrow().to_pandas()
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str | Path) -> None:
         """Write the table as Parquet or csv, whichever the name ends in."""
         write_table(self.to_arrow(), path)
 
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return column titles and a row of cells for each of the first pairs."""
+        header = ("neighbor", "similarity") if self.single else ("node", "neighbor", "similarity")
+        return header, [(*map(str, ids), f"{cosine:.4f}") for *ids, cosine in islice(self, _SHOWN)]
+
     def __repr__(self) -> str:
-        return f"NeighborTable({count(len(self), 'pair')})"
+        more = len(self) - _SHOWN
+        return text_table(*self.table()) + (f"\nand {count(more, 'more pair')}" if more > 0 else "")
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(str(node))}</th><td>{escape(str(other))}</td><td>{cosine:.4f}</td></tr>"
-            for node, other, cosine in islice(self, 20)
-        )
-        return f"<table>{rows}</table><p>{escape(repr(self))}</p>"
+        return f"{html_table(*self.table())}<p>{count(len(self), 'pair')}</p>"
 
 
-def write_table(table: Any, path: Path) -> None:
+def write_table(table: Any, path: str | Path) -> None:
     """Write an Arrow table as Parquet or csv, whichever the name ends in."""
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
+    path = Path(path)
     if path.suffix.lower() not in (".parquet", ".csv"):
         raise InputError(
             f"{path}: the format is not clear; let the name end in .parquet or .csv", code="unsupported-format"

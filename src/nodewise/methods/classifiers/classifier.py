@@ -75,7 +75,7 @@ class Classifier(Estimator):
     def predictions_(self) -> Tensor:
         """The likeliest class of each node, int64 (N,)."""
         if not hasattr(self, "probabilities_"):
-            raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first", code="not-fitted")
+            raise self._not_fitted()
         return self.probabilities_.argmax(1)
 
 

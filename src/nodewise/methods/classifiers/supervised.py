@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nodewise.core.config import Checked, Count, CountOrNone, Layers, NotNegative, Share, Size
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import NodewiseError
 from nodewise.graph.graph import Graph
 from nodewise.graph.validate import require_features
 from nodewise.methods.classifiers.classifier import Classifier, Supervision
@@ -199,7 +199,7 @@ class NetworkClassifier(Classifier):
     def predict(self, graph: Graph) -> Tensor:
         """Return class probabilities (N, C) of the nodes of any graph with the same features."""
         if not hasattr(self, "network_"):
-            raise InputError(f"this {type(self).__name__} is not fitted yet; call fit(graph) first", code="not-fitted")
+            raise self._not_fitted()
         require_features(graph, self.num_features_)
         device = choose_device(self.device)
         self.network_.to(device)
