@@ -102,6 +102,6 @@ def _by_vectors(run: Path, output: Path, files: cli.LabeledFiles, shown: cli.Sho
     sure = {"expected_accuracy": found.expected_accuracy, "mean_probability": mean}
     lines = [f"{len(found):,} labels, learned from {found.learned_from:,} labeled nodes, are in {output}"]
     if found.expected_accuracy is not None:
-        held = f"{100 * found.expected_accuracy:.1f}% of them to be right, as of labeled nodes held out in turn"
+        held = f"{100 * found.expected_accuracy:.1f}% of them to be right, estimated by cross-validation"
         lines += [f"expect {held}; mean confidence {100 * mean:.1f}%"]
     shown.tell({"labels": str(output), **counts, **sure}, *lines)
