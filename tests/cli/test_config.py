@@ -58,5 +58,6 @@ def test_mistakes_name_their_source(refused: Refused) -> None:
         "config", "--config", "mine.toml"
     )
     assert "--set: unknown key 'sampling.dppp'" in refused("config", "--set", "sampling.dppp=true")
+    assert "--set: there is no setting 'stpes'; did you mean 'steps'?" in refused("config", "--set", "stpes=80")
     assert "unknown preset 'papr'; did you mean 'paper'?" in refused("config", "--preset", "papr")
     assert "--config and --preset" in refused("config", "--config", "mine.toml", "--preset", "paper")

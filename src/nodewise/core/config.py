@@ -83,6 +83,11 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
     The value is read as TOML; what is not TOML is a bare string, so ``encoder.readout=mean`` needs no quotes. Of a
     section, such as ``training={steps=1}``, only what is named changes.
     """
+    return changed(settings, parse_assignments(assignments, source), source)
+
+
+def parse_assignments(assignments: Iterable[str], source: str = "--set") -> dict[tuple[str, ...], Any]:
+    """Return the values that assignments such as ``"sampling.alpha=0.9"`` give, by the path of each key."""
     changes: dict[tuple[str, ...], Any] = {}
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
@@ -90,7 +95,7 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
         if not equals or not path[-1]:
             raise InputError(f"{source}: expected key=value, not {_quoted(assignment)}", code="bad-setting")
         changes[path] = _parse_value(text.strip())
-    return changed(settings, changes, source)
+    return changes
 
 
 def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) -> T:
