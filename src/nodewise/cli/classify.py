@@ -69,6 +69,7 @@ def classify(
             raise InputError(f"{option} belongs to a method that learns from a graph; name one with --method")
         _by_vectors(Path(run_or_graph), output, files, shown)
         return
+    from nodewise.graph.labels import small_classes
     from nodewise.methods.estimator import METHODS
     from nodewise.runs.classify import label
 
@@ -77,6 +78,9 @@ def classify(
     settings = cli.Start(learning.config, None, learning.set).settings(estimator, source)
     model = estimator(settings=settings, seed=learning.seed, device=speed.device)
     graph = load_graph(source, shown.quiet)
+    if graph.labels is not None:
+        for note in small_classes(graph.labels, graph.class_names, str(files.labels or graph.name)):
+            say(note, shown.quiet)
     found = label(graph, model, seed=learning.seed, quiet=shown.quiet)
     predictions = found.of(graph)
     predictions.write(output)

@@ -24,7 +24,7 @@ def with_keywords(settings: T, keywords: Mapping[str, Any], source: str) -> T:
 
 
 def with_assignments(settings: T, assignments: Iterable[str], source: str = "--set") -> T:
-    """Return a copy of `settings` changed by ``"training.steps=80"`` or, as the Python keyword means, ``"steps=80"``."""
+    """Return a copy of `settings` changed by ``"training.steps=80"``, or ``"steps=80"`` as the keyword means."""
     given = parse_assignments(assignments, source)
     bare = {path[0] for path in given if len(path) == 1}
     parts = {name for name in bare if _chooses(settings, name)}

@@ -87,7 +87,7 @@ class Predictions:
 def classify_run(run: Path, labels_file: Path | None = None, tables: TableColumns = TABLES) -> Predictions:
     """Label the unlabeled nodes of a run or a file of vectors by a linear classifier of the labeled ones."""
     embeddings = read_vectors(run)
-    known = labels_for(embeddings.ids, run, labels_file, tables=tables)
+    known = labels_for(embeddings.ids, run, labels_file, tables=tables).with_small_classes_noted()
     known.require_two_classes()
     if (known.labels >= 0).all():
         raise InputError(f"{known.source}: every node has a label; there is nothing to classify", code="nothing-to-do")
