@@ -198,12 +198,19 @@ class TestFeatures:
             "note": pa.array(["completely unseen words", "\U0001f600", None]),
         }
         misread: Counter[str] = Counter()
-        matrix = dense(table.apply(new, misread))
+        examples: dict[str, list[str]] = {}
+        matrix = dense(table.apply(new, misread, examples))
         assert np.isfinite(matrix).all()
         assert np.abs(matrix).max() <= 5
         assert misread["age"] == 1
         assert misread["country"] == 1
         assert misread["since"] == 1
+        assert examples == {"age": ["x"], "country": ["Brazil"], "since": ["2024-01-01"]}
+        many = {name: pa.concat_arrays([column] * 2) for name, column in new.items()}
+        many["country"] = pa.array(["Brazil", "Chile", "Peru", "Peru", "Cuba", None])
+        more: dict[str, list[str]] = {}
+        table.apply(many, Counter(), more)
+        assert more["country"] == ["Brazil", "Chile", "Peru"], "each once, and three at most"
         assert np.array_equal(dense(table.missing_rows(2))[0], dense(table.missing_rows(1))[0])
 
     def test_numbers_of_like_units_stay_as_they_are(self) -> None:

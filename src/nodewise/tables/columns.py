@@ -55,10 +55,10 @@ CYCLES = {"month": (_YEAR, 1.5 * _YEAR), "weekday": (7 * _DAY, 14 * _DAY), "hour
 
 
 class Block(NamedTuple):
-    """The numbers that a column became: (rows, width), dense or CSR, and how many values could not be read."""
+    """The numbers that a column became: (rows, width), dense or CSR, and of which rows the value could not be read."""
 
     matrix: Any
-    misread: int = 0
+    misread: npt.NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class NumberColumn(FittedColumn):
         """Return the scaled numbers; 0 where missing, or the mean of those in their own units."""
         found = _as_numbers(column, self.style)
         bad = ~np.isfinite(found)
-        misread = int(bad.sum()) - _num_absent(column)
+        misread = _misread(bad, column)
         if self.raw:
             return Block(np.where(bad, self.center, found).astype(np.float32)[:, None], misread)
         shaped = (
@@ -176,8 +176,7 @@ class BooleanColumn(FittedColumn):
     def block(self, column: Any) -> Block:
         """Return 1 for yes, -1 for no."""
         found = values.truths(values.as_text(column))
-        misread = int(np.isnan(found).sum()) - _num_absent(column)
-        return Block(np.nan_to_num(found).astype(np.float32)[:, None], misread)
+        return Block(np.nan_to_num(found).astype(np.float32)[:, None], _misread(np.isnan(found), column))
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,7 @@ class CategoryColumn(FittedColumn):
                 [zlib.crc32(value.encode()) % self.buckets for value in coded.dictionary.to_pylist()], np.int64
             )
             place[others] = len(self.frequent) + hashed[np.asarray(coded.indices)] if len(others) else place[others]
-        return Block(_one_hot(place, len(self.frequent) + self.buckets), int((known & (place < 0)).sum()))
+        return Block(_one_hot(place, len(self.frequent) + self.buckets), known & (place < 0))
 
 
 @dataclass(frozen=True)
@@ -270,7 +269,7 @@ class DateColumn(FittedColumn):
             angle = 2 * np.pi * (moment % CYCLES[cycle][0]) / CYCLES[cycle][0]
             parts += [part * np.sqrt(0.5 / len(self.cycles)) for part in (np.sin(angle), np.cos(angle))]
         matrix = np.where(bad[:, None], 0, np.stack(parts, axis=1)).astype(np.float32)
-        return Block(matrix, int(bad.sum()) - _num_absent(column))
+        return Block(matrix, _misread(bad, column))
 
 
 @dataclass(frozen=True)
@@ -383,7 +382,7 @@ class VectorColumn(FittedColumn):
         bad = np.isnan(rows).any(axis=1, keepdims=True)
         with np.errstate(over="ignore"):  # what lies beyond any float is cut to the farthest place like the rest
             scaled = np.clip((rows - np.array(self.centers)) / self.scale, -_FARTHEST, _FARTHEST)
-        return Block(np.where(bad, 0, scaled).astype(np.float32), int(bad.sum()) - _num_absent(column))
+        return Block(np.where(bad, 0, scaled).astype(np.float32), _misread(bad[:, 0], column))
 
 
 COLUMNS: dict[str, type[FittedColumn]] = {
@@ -468,6 +467,11 @@ def _absent(column: Any) -> npt.NDArray[np.float32]:
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_dictionary(column.type):
         column = values.as_text(column)
     return np.asarray(column.is_null()).astype(np.float32)
+
+
+def _misread(bad: npt.NDArray[np.bool_], column: Any) -> npt.NDArray[np.bool_]:
+    """Return which rows hold a value that is bad, and not merely missing."""
+    return np.asarray(bad & (_absent(column) == 0))
 
 
 def _num_absent(column: Any) -> int:

@@ -44,6 +44,7 @@ _HEAVIEST, _LARGEST = 1e6, float(np.finfo(np.float32).max)
 """Weights and centers that no fit gives; from a file they may be anything."""
 _WIDEST_DENSE = 128
 _ROWS_TO_TELL = 20
+_EXAMPLES = 3
 UNLIKE_SCALES = 100
 """Ratio of the largest to the least deviation of columns from which on their units are unlike."""
 
@@ -140,12 +141,25 @@ class FittedTable:
             for name, why in self.left_out.items()
         ]
 
-    def apply(self, columns: Mapping[str, Any], misread: Counter[str]) -> Any:
-        """Return the features of some rows, float32 (rows, F), dense or CSR; `misread` counts what cannot be read."""
+    def apply(
+        self, columns: Mapping[str, Any], misread: Counter[str], examples: dict[str, list[str]] | None = None
+    ) -> Any:
+        """Return the features of some rows, float32 (rows, F), dense or CSR.
+
+        Args:
+            columns: Arrow arrays by name.
+            misread: counts the values of each column that cannot be read.
+            examples: takes the first few of them.
+        """
         blocks: list[Any] = []
         for column in self.columns:
-            block = column.apply(columns[column.name])
-            misread[column.name] += max(block.misread, 0)
+            block, given = column.apply(columns[column.name]), columns[column.name]
+            if block.misread is not None and (number := int(block.misread.sum())):
+                misread[column.name] += number
+                if examples is not None and len(seen := examples.setdefault(column.name, [])) < _EXAMPLES:
+                    some = given.filter(pa.array(block.misread)).slice(0, 100).to_pylist()
+                    new = dict.fromkeys(value for value in map(str, some) if value not in seen)
+                    seen += list(new)[: _EXAMPLES - len(seen)]
             blocks.append(block.matrix)
         if self.sparse:
             return side_by_side(blocks)
