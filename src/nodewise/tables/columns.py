@@ -109,27 +109,29 @@ class FittedColumn(ABC):
 
 @dataclass(frozen=True)
 class NumberColumn(FittedColumn):
-    """A quantity; `knots` are quantiles of heavy tails, none of others; `raw` leaves it in its own units."""
+    """A quantity with its unit; `knots` are quantiles of heavy tails, else none; `raw` leaves it in its own units."""
 
     style: str
     knots: list[float]
     center: float
     scale: float
     raw: bool
+    unit: str = ""
     kind = "number"
 
     @classmethod
-    def fit(cls, name: str, column: Any, style: str, warning: str = "", raw: bool = False) -> NumberColumn:
+    def fit(cls, name: str, column: Any, form: values.NumberForm, warning: str = "", raw: bool = False) -> NumberColumn:
         """Fit the scale of a column of numbers."""
-        found = _as_numbers(column, style)
+        style, unit = form
+        found = _as_numbers(column, style, unit)
         known = found[np.isfinite(found)]
         missing = _often_missing(found)
         if raw:
-            return cls(name, missing, warning, style, [], float(known.mean()), 1.0, True)
+            return cls(name, missing, warning, style, [], float(known.mean()), 1.0, True, unit)
         knots = np.quantile(known, _LEVELS) if has_heavy_tails(known) else np.empty(0)
         shaped = _normal_scores(known, knots) if len(knots) else known
         center, scale = float(shaped.mean()), float(shaped.std())
-        return cls(name, missing, warning, style, knots.tolist(), center, scale if scale > 0 else 1.0, False)
+        return cls(name, missing, warning, style, knots.tolist(), center, scale if scale > 0 else 1.0, False, unit)
 
     def parts(self) -> list[str]:
         """Return the one number."""
@@ -146,7 +148,7 @@ class NumberColumn(FittedColumn):
 
     def block(self, column: Any) -> Block:
         """Return the scaled numbers; 0 where missing, or the mean of those in their own units."""
-        found = _as_numbers(column, self.style)
+        found = _as_numbers(column, self.style, self.unit)
         bad = ~np.isfinite(found)
         misread = _misread(bad, column)
         if self.raw:
@@ -418,14 +420,14 @@ def _is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 
 
-def _as_numbers(column: Any, style: str) -> npt.NDArray[np.float64]:
+def _as_numbers(column: Any, style: str, unit: str) -> npt.NDArray[np.float64]:
     kind = column.type
     if _is_number(kind):
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         array = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
         found = np.asarray(array.cast(pa.float64(), safe=False).fill_null(np.nan), np.float64)
         return np.where(np.abs(found) > np.finfo(np.float32).max, np.inf, found)
-    return values.numbers(values.as_text(column), style)
+    return values.numbers(values.without_unit(values.as_text(column), unit), style)
 
 
 def _as_seconds(column: Any, form: values.DateForm | None) -> npt.NDArray[np.float64]:
