@@ -384,7 +384,7 @@ class VectorColumn(FittedColumn):
         bad = np.isnan(rows).any(axis=1, keepdims=True)
         with np.errstate(over="ignore"):  # what lies beyond any float is cut to the farthest place like the rest
             scaled = np.clip((rows - np.array(self.centers)) / self.scale, -_FARTHEST, _FARTHEST)
-        return Block(np.where(bad, 0, scaled).astype(np.float32), _misread(bad[:, 0], column))
+        return Block(np.where(bad, 0, scaled).astype(np.float32), _misread(np.isnan(rows).any(axis=1), column))
 
 
 COLUMNS: dict[str, type[FittedColumn]] = {
@@ -471,7 +471,7 @@ def _absent(column: Any) -> npt.NDArray[np.float32]:
     return np.asarray(column.is_null()).astype(np.float32)
 
 
-def _misread(bad: npt.NDArray[np.bool_], column: Any) -> npt.NDArray[np.bool_]:
+def _misread(bad: Any, column: Any) -> npt.NDArray[np.bool_]:
     """Return which rows hold a value that is bad, and not merely missing."""
     return np.asarray(bad & (_absent(column) == 0))
 

@@ -172,10 +172,10 @@ def _as_told(where: str, name: str, column: Any, kind: str) -> Reading:
     if known == 0:
         raise _bad(f"{where} has no known value, so nothing of it can be {kind}; leave it out with --columns=-{name}")
     if kind == "number":
-        form = _usual_form(text)
-        bad = ~np.isfinite(_numbers(text, form))
+        written = _usual_form(text)
+        bad = ~np.isfinite(_numbers(text, written))
         share = 1 - (int(bad.sum()) - text.null_count) / known
-        return Reading("number", form, _left_over(where, name, text, bad, share, "number"))
+        return Reading("number", written, _left_over(where, name, text, bad, share, "number"))
     if kind in ("date", *_ORDERS):
         if is_moment(column.type):
             return Reading("date")
