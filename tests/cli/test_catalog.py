@@ -36,6 +36,7 @@ def test_every_strategy_is_listed_with_what_it_does(nodewise: Nodewise) -> None:
 
 def test_the_table_names_every_strategy(nodewise: Nodewise) -> None:
     out = nodewise("strategies").out
+    assert "what it does" in out
     assert all(f"\n {name} " in out for name in STRATEGIES.names())
 
 

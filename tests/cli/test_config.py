@@ -20,6 +20,8 @@ def test_json_and_toml_say_the_same(nodewise: Nodewise) -> None:
     from_json = json.loads(nodewise("config", "--json").out)
     from_toml = tomllib.loads(nodewise("config").out)
     assert from_json["encoder"]["teleports"] is None  # which TOML has no word for
+    assert from_json["encoder"]["feature_mask"] is None
+    from_json["encoder"] |= {"teleports": "auto", "feature_mask": "auto"}  # chosen from the graph
     assert _without_null(from_json) == from_toml
 
 
@@ -58,5 +60,24 @@ def test_mistakes_name_their_source(refused: Refused) -> None:
         "config", "--config", "mine.toml"
     )
     assert "--set: unknown key 'sampling.dppp'" in refused("config", "--set", "sampling.dppp=true")
+    assert "--set: there is no setting 'stpes'; did you mean 'steps'?" in refused("config", "--set", "stpes=80")
     assert "unknown preset 'papr'; did you mean 'paper'?" in refused("config", "--preset", "papr")
     assert "--config and --preset" in refused("config", "--config", "mine.toml", "--preset", "paper")
+
+
+def test_what_is_chosen_from_the_graph_is_auto_and_may_be_none(nodewise: Nodewise) -> None:
+    usual = nodewise("config").out
+    encoder = tomllib.loads(usual)["encoder"]
+    assert (encoder["teleports"], encoder["feature_mask"]) == ("auto", "auto")
+    for word in ("auto", "none"):
+        Path("mine.toml").write_text(f'[encoder]\nteleports = "{word}"\nfeature_mask = "{word}"\n')
+        assert nodewise("config", "--config", "mine.toml").out == usual
+        assert nodewise("config", "--set", f"encoder.teleports={word}").out == usual
+
+
+def test_what_is_switched_off_is_none_and_not_auto(nodewise: Nodewise, refused: Refused) -> None:
+    assert (
+        tomllib.loads(nodewise("config", "--set", "sampling.diversity.size=none").out)["sampling"]["diversity"]["size"]
+        == "none"
+    )
+    assert "'sampling.diversity.size' must be a number" in refused("config", "--set", "sampling.diversity.size=auto")

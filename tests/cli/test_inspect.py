@@ -143,3 +143,12 @@ def test_class_names_are_shown_as_they_are(nodewise: Nodewise, mine: Path) -> No
     Path("labels.csv").write_text("id,label\nx1,[red]\nx2,[/blue]\nx3,[red]\n")
     out = nodewise("inspect", "edges.csv", "--labels", "labels.csv").out
     assert "[/blue]: 1, [red]: 2" in out
+
+
+def test_units_of_numbers_are_named(nodewise: Nodewise) -> None:
+    Path("e.csv").write_text("source,target\n" + "".join(f"n{i},n{i + 1}\n" for i in range(19)))
+    rows = "".join(f"n{i},{i % 7}.5 kg,{i % 3} {('cm', 'mm')[i % 2]}\n" for i in range(20))
+    Path("f.csv").write_text(f"id,mass,size\n{rows}")
+    out = nodewise("inspect", "e.csv", "--features", "f.csv").out
+    assert "number, in kg" in out
+    assert "numbers in several units ('cm', 'mm')" in out

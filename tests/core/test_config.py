@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from nodewise.core import config
 from nodewise.core.config import MOST, Checked, NotNegative, Range, Share, Size, from_mapping
 from nodewise.core.errors import InputError
-from nodewise.core.keywords import keyword_values, path_of, with_keywords
+from nodewise.core.keywords import keyword_values, path_of, with_assignments, with_keywords
 from nodewise.core.parts import Part, Unloaded
 from nodewise.core.registry import FileText, Registry
 
@@ -546,6 +546,16 @@ class TestKeywords:
             assert found == Drawing(shape=Box(height=7), frame=Circle()), chosen
         with pytest.raises(InputError, match=r"^f: \[shape\] radius is -1"):
             with_keywords(Drawing(), {"radius": -1}, "f")
+
+    def test_a_bare_name_in_the_shell_means_what_the_keyword_means(self) -> None:
+        assert with_assignments(Drawing(), ["radius=3", "title=a"]) == Drawing("a", shape=Circle(3.0))
+        for chosen in ("shape=box", "shape.shape=box", "shape_shape=box"):
+            found = with_assignments(Drawing(frame=Circle()), ["height=7", chosen])
+            assert found == Drawing(shape=Box(height=7), frame=Circle()), chosen
+        with pytest.raises(InputError, match=r"^--set: there is no setting 'raduis'; did you mean 'radius'\?$"):
+            with_assignments(Drawing(), ["raduis=1"])
+        with pytest.raises(InputError, match=r"^--set: unknown key 'shape.raduis'; did you mean 'shape.radius'\?$"):
+            with_assignments(Drawing(), ["shape.raduis=1"])
 
     def test_every_setting_by_its_shortest_keyword(self) -> None:
         found = keyword_values(Drawing())

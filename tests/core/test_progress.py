@@ -103,6 +103,17 @@ def test_a_log_without_a_total_has_no_time_left(monkeypatch: pytest.MonkeyPatch)
     assert log.getvalue() == "nodewise: reading: 5, 0.1/s\n"
 
 
+def test_a_stage_that_has_told_of_itself_tells_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 31.0, 35.0, 40.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    with redirect_stderr(io.StringIO()) as log, LogProgress().stage("training", total=50) as stage:
+        stage.advance(11, loss=2.0)
+        stage.advance(39, loss=0.5)
+    lines = log.getvalue().splitlines()
+    assert lines[0].startswith("nodewise: training: 11 of 50")
+    assert lines[1:] == ["nodewise: training: 50 of 50 after 40 s, loss 0.5"]
+
+
 @pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (89, "89 s"), (600, "10 min"), (9000, "2.5 h")])
 def test_durations(seconds: float, words: str) -> None:
     assert duration(seconds) == words

@@ -97,6 +97,23 @@ def test_the_column_called_type_holds_kinds(tmp_path: Path, monkeypatch: pytest.
     assert read_graph("edges.csv", features="nodes.csv", like=graph).num_nodes == 6  # tomorrow's rows may be few
 
 
+def test_ids_that_differ_between_edges_and_features_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("edges.csv").write_text("source,target\nC-0001,p1\nC-0001,p2\nC-0002,p1\n")
+    rows = "id,type,age,price\nK1,customer,30,\nK2,customer,40,\np1,product,,9\np2,product,,5\n"
+    Path("nodes.csv").write_text(rows)
+    for refused in (
+        lambda: read_graph("edges.csv", features="nodes.csv"),
+        lambda: convert(Conversion(Path("edges.csv"), Path("nodes.csv")), "graph.store"),
+    ):
+        with pytest.raises(InputError, match="the features call one 'K1', while the edges name 'C-0001'") as error:
+            refused()
+        assert error.value.code == "untouched-type"
+    Path("nodes.csv").write_text(rows.replace("p1", "q1").replace("p2", "q2"))
+    with pytest.raises(InputError, match="such as 'C-0001', but rows of others, such as 'K1'; write ids alike in both"):
+        read_graph("edges.csv", features="nodes.csv")
+
+
 def test_a_run_knows_the_kinds_of_training(tmp_path: Path) -> None:
     graph = with_kinds()
     model = NodeEmbedder(**QUICK).fit(graph)

@@ -46,14 +46,16 @@ def test_neighbors_that_are_about_the_same_keep_the_usual_one(dense: bool) -> No
     assert found.teleport == USUAL
     assert tuple(found.scores) == GRID
     assert found.scores[USUAL] > 1.1 * found.scores[1.0], "neighbors know more than the node alone"
-    assert "no teleport clearly better" in found.reason
+    assert "a node is mixed with its neighbors: this predicts hidden features about as well as any" in found.reason
+    assert f"(R² {found.scores[USUAL]:.3f}, the best {max(found.scores.values()):.3f})" in found.reason
 
 
 def test_edges_at_random_leave_a_node_to_itself() -> None:
     found = choice(planted(1 / CLASSES))
     assert found.teleport == 1.0
     assert found.scores[1.0] == max(found.scores.values())
-    assert "clearly less than" in found.reason
+    assert found.reason.startswith("a node keeps to its own features: neighbors mislead (R² of hidden features ")
+    assert f"{found.scores[USUAL]:.3f} with them, {found.scores[1.0]:.3f} without" in found.reason
 
 
 def mixtures(homophily: float) -> Graph:
@@ -70,7 +72,7 @@ def test_dense_columns_that_tell_each_other_are_no_reason_to_ignore_neighbors_wh
     assert found.likeness is not None
     assert found.likeness > ALIKE
     assert found.teleport == USUAL
-    assert "neighbors are like a node" in found.reason
+    assert "but neighbors have similar features" in found.reason
 
 
 def test_dense_columns_and_edges_at_random_leave_a_node_to_itself() -> None:
@@ -78,7 +80,8 @@ def test_dense_columns_and_edges_at_random_leave_a_node_to_itself() -> None:
     assert found.likeness is not None
     assert found.likeness < ALIKE
     assert found.teleport == 1.0
-    assert "clearly less than" in found.reason
+    assert found.reason.startswith("a node keeps to its own features: neighbors mislead (R² of hidden features ")
+    assert f"{found.scores[USUAL]:.3f} with them, {found.scores[1.0]:.3f} without" in found.reason
 
 
 def test_likeness_is_the_correlation_with_what_neighbors_bring() -> None:
@@ -173,3 +176,14 @@ def test_all_teleports_are_smoothed_as_each_alone() -> None:
     adjacency, rows = Topology.of(graph).normalized_adjacency(), torch.randn(600, 5)
     for teleport, found in _smoothed(adjacency, rows).items():
         assert torch.allclose(found, smooth(adjacency, rows, 10, teleport), atol=1e-5)
+
+
+def test_reasons_say_what_a_teleport_does() -> None:
+    assert Choice(USUAL, {}).reason.startswith(
+        "a node is mixed with its neighbors, as usual: there are too few features"
+    )
+    weak = dict.fromkeys(GRID, 0.004)
+    assert "features predict nothing of each other to test this by (R² 0.004)" in Choice(USUAL, weak).reason
+    wide = Choice(0.1, {0.1: 0.5, 0.2: 0.4, 0.5: 0.3, 1.0: 0.2}).reason
+    assert wide.startswith("a node is mixed with many nodes around it: this predicts hidden features clearly better")
+    assert wide.endswith("(R² 0.500) than 0.2 does (0.400)")

@@ -64,6 +64,17 @@ def test_a_shared_cell_is_measured_once_and_read_by_every_panel(tmp_path: Path) 
     assert {each["value"] for each in outcome.rows} == {"0.1", "0.2", "0.3", "0.5", "0.7", "1", "2", "3"}
 
 
+def test_a_cell_that_several_rows_copy_is_one_cell(tmp_path: Path) -> None:
+    said: list[str] = []
+    runner = Runner(tmp_path / "out", load, CPU, say=said.append)
+    for panels in (("hops K",), ("hops K", "temperature τ", "DPP size")):
+        runner.run(EXPERIMENTS["parameters"], small_setup(tmp_path, methods=panels, runs=1))
+    assert said == [
+        "parameters: 0 of 3 cells are there; 3 to run",
+        "parameters: 3 of 13 cells are there, 1 of them copied from equal ones; 10 to run",
+    ]
+
+
 def test_a_second_process_is_kept_out_of_an_experiment(tmp_path: Path) -> None:
     runner, setup = Runner(tmp_path / "out", load, CPU), small_setup(tmp_path, methods=("full",), runs=1, oracle=False)
     folder = tmp_path / "out" / "ablation"

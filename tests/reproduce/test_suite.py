@@ -115,10 +115,10 @@ def test_a_row_with_cells_missing_has_no_rank_and_spoils_nobodys(tmp_path: Path)
     assert (shown["nodewise, defaults"][1], shown["raw features"][1]) == ("1.0", "2.0")
 
 
-def test_one_seed_is_neither_a_win_nor_a_loss(tmp_path: Path) -> None:
-    setup = two(tmp_path, "dgi")
-    shown = standing(results(setup, {"dgi": [(0.1, 0.1)], OURS: [(0.9, 0.9)]}), setup)
-    assert shown["DGI"][2] == "0 / 4 / 0"
+def test_one_seed_is_neither_a_win_nor_a_tie_nor_a_loss(tmp_path: Path) -> None:
+    setup = two(tmp_path, FEATURES, "dgi")
+    shown = standing(results(setup, {FEATURES: [(0.1, 0.1)], "dgi": [(0.1, 0.1)], OURS: [(0.9, 0.9)]}), setup)
+    assert (shown["DGI"][2], shown["raw features"][2]) == ("–", "–")
 
 
 def test_all_parts_is_another_cell_than_the_defaults() -> None:

@@ -11,7 +11,8 @@ from nodewise.core.errors import InputError
 from nodewise.core.folder import RunFolder
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
-from nodewise.runs.labels import labels_for, unlabeled, write_labels
+from nodewise.graph.labels import small_classes
+from nodewise.runs.labels import KnownLabels, labels_for, unlabeled, write_labels
 
 
 def graph(class_names: tuple[str | int, ...] = ("blue", "red"), split: Split | None = None) -> Graph:
@@ -74,3 +75,38 @@ def test_training_sees_no_labels() -> None:
 
 def test_features_that_wait_to_be_computed_still_wait() -> None:
     assert unlabeled(Graph.from_edges([0], [1])).structural
+
+
+def misspelled(run: RunFolder, *names: str) -> KnownLabels:
+    labels = ["family"] * 4 + ["work"] * 4 + list(names)
+    Path("labels.csv").write_text("id,label\n" + "".join(f"n{i},{name}\n" for i, name in enumerate(labels)))
+    return labels_for(NodeIds([f"n{i}" for i in range(len(labels))]), run.path, Path("labels.csv"))
+
+
+def test_a_class_so_small_that_it_is_likely_a_slip_is_noted(run: RunFolder) -> None:
+    found = misspelled(run, "famly", "sports", "sports").with_small_classes_noted()
+    assert found.notes == (
+        "labels.csv: the class 'famly' has 1 member only; did you mean 'family'?",
+        "labels.csv: the class 'sports' has 2 members only",
+    )
+    assert misspelled(run, *"aabbccddee").with_small_classes_noted().notes[-1] == (
+        "labels.csv: 2 more classes of fewer than 3 members"
+    )
+
+
+def test_an_evaluation_says_what_a_lonely_class_may_be_a_slip_of(run: RunFolder) -> None:
+    notes = misspelled(run, "famly", "sports", "sports").scorable(strict=False).notes
+    assert notes == (
+        "labels.csv: a class of one member is left out of the scores, such as 'famly' (node 'n8'); did you mean "
+        "'family'?",
+        "labels.csv: the class 'sports' has 2 members only",
+    )
+    with pytest.raises(InputError, match=r"or leave this one out; did you mean 'family'\?"):
+        misspelled(run, "famly").scorable(strict=True)
+
+
+def test_names_that_differ_in_a_number_are_no_slips() -> None:
+    codes, names = np.array([0, 0, 0, 1]), ("topic 12", "topic 13")
+    assert small_classes(codes, names, "x") == ("x: the class 'topic 13' has 1 member only",)
+    assert small_classes(np.array([0, 0, 0, 1]), (7, 70), "x") == ("x: the class 70 has 1 member only",)
+    assert small_classes(np.array([0, 0, 1]), names, "x") == (), "of few labels all classes are small"

@@ -20,7 +20,7 @@ from nodewise.evaluation.folds import corrected
 from nodewise.graph.graph import Split
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.node_embedder import NodeEmbedder
-from nodewise.runs.evaluate import judged
+from nodewise.runs.evaluate import judged, noise_of
 from nodewise.runs.run import Run
 
 Embedded = Callable[..., Path]
@@ -199,5 +199,31 @@ def test_runs_are_judged_against_the_best_of_all_others() -> None:
 
     for order in ((0.5, 0.7), (0.7, 0.5)):
         rows = [row(f"plain {mean}", mean) for mean in order]
-        assert "no better than plain 0.7" in judged([*rows, row("mine", 0.6)], None).verdict
-        assert "better than plain 0.7" in judged([*rows, row("mine", 0.8)], None).verdict
+        assert "mine is worse than plain 0.7" in judged([*rows, row("mine", 0.6)], None, 1000).verdict
+        assert "mine is better than plain 0.7" in judged([*rows, row("mine", 0.8)], None, 1000).verdict
+
+
+def test_without_an_interval_a_small_difference_is_not_called_one() -> None:
+    def row(name: str, mean: float) -> Report:
+        return Report(name, "", "", (0,), (), {"accuracy": Summary.of([mean])})
+
+    for gap in (0.004, -0.004):
+        verdict = judged([row("plain", 0.7), row("mine", 0.7 + gap)], None, 1000).verdict
+        assert verdict.startswith("mine cannot be told apart from plain, the best untrained baseline")
+        assert f"{100 * gap:+.1f} points" in verdict
+        assert "one run on one split has no interval, so this may be noise" in verdict
+        told = judged([row("plain", 0.7), row("mine", 0.7 + gap)], None, 1_000_000).verdict
+        assert f"mine is {'better' if gap > 0 else 'worse'} than plain" in told, "a million nodes tell them apart"
+    assert noise_of(1000, 0.7, 0.7) == pytest.approx(0.0284, abs=1e-4)
+
+
+def test_with_an_interval_what_it_does_not_exclude_is_not_significant() -> None:
+    def row(name: str, *values: float) -> Report:
+        return Report(name, "", "", (0,), (), {"accuracy": Summary.of(values)})
+
+    fold = Split(np.arange(60), np.arange(60, 80), np.arange(80, 100))
+    plain = row("plain", 0.70, 0.72, 0.68, 0.71, 0.69)
+    close = row("mine", 0.71, 0.70, 0.70, 0.70, 0.70)
+    assert "mine is not significantly better than plain" in judged([plain, close], fold).verdict
+    worse = row("mine", 0.40, 0.42, 0.38, 0.41, 0.39)
+    assert "mine is worse than plain, the best untrained baseline" in judged([plain, worse], fold).verdict

@@ -55,6 +55,15 @@ def dense(matrix: Any) -> np.ndarray:
         (["1,5", "2.000,25", "3"], "number"),
         (["1,500", "12,000", "7"], "number"),
         (["€ 3", "4 %", "5"], "number"),
+        (["6.2 kg", "7kg", "", "-1.5 kg"], "number"),
+        (["1.200,50 EUR", "3 EUR"], "number"),
+        (["CHF 12.50", "CHF 3"], "number"),
+        (["21 °C", "-4 °C"], "number"),
+        (["80 m²", "65.5 m²"], "number"),
+        (["P1", "P2", "P2"], "category"),
+        (["C-12", "C-13", "C-13"], "category"),
+        (["01067 DE", "80331 DE", "80331 DE"], "category"),
+        (["6.2 kg", "900 g", "7 kg", "900 g"], "category"),
         ([1, 2, None], "number"),
         ([True, None, False], "boolean"),
         (["yes", "No", "", "yes"], "boolean"),
@@ -198,12 +207,19 @@ class TestFeatures:
             "note": pa.array(["completely unseen words", "\U0001f600", None]),
         }
         misread: Counter[str] = Counter()
-        matrix = dense(table.apply(new, misread))
+        examples: dict[str, list[str]] = {}
+        matrix = dense(table.apply(new, misread, examples))
         assert np.isfinite(matrix).all()
         assert np.abs(matrix).max() <= 5
         assert misread["age"] == 1
         assert misread["country"] == 1
         assert misread["since"] == 1
+        assert examples == {"age": ["x"], "country": ["Brazil"], "since": ["2024-01-01"]}
+        many = {name: pa.concat_arrays([column] * 2) for name, column in new.items()}
+        many["country"] = pa.array(["Brazil", "Chile", "Peru", "Peru", "Cuba", None])
+        more: dict[str, list[str]] = {}
+        table.apply(many, Counter(), more)
+        assert more["country"] == ["Brazil", "Chile", "Peru"], "each once, and three at most"
         assert np.array_equal(dense(table.missing_rows(2))[0], dense(table.missing_rows(1))[0])
 
     def test_numbers_of_like_units_stay_as_they_are(self) -> None:
@@ -317,3 +333,46 @@ def test_words_stand_for_themselves_where_there_is_nothing_else() -> None:
     words = [number for name, number in found.items() if name.startswith("note: ") and "..." not in name]
     assert len(set(words)) == len(words) > 2
     assert {number for name, number in found.items() if "..." in name} == {SPELLING}
+
+
+class TestUnits:
+    MASSES = pa.array(["6.2 kg", "7kg", None, "5 kg"] * 10)
+
+    def test_one_unit_is_read_kept_and_said(self) -> None:
+        table = fitted({"mass": self.MASSES})
+        (row,) = table.describe()
+        assert (row["kind"], row["unit"], row["warning"]) == ("number", "kg", "")
+        again = FittedTable.from_json(table.to_json(), "f")
+        numbers = {"mass": pa.array([6.2, 7.0, None, 5.0] * 10)}
+        plain = dense(fitted(numbers).apply(numbers, Counter()))
+        for each in (table, again):
+            assert np.allclose(dense(each.apply({"mass": self.MASSES}, Counter())), plain)
+
+    def test_new_rows_may_leave_the_unit_out_but_not_have_another(self) -> None:
+        table, misread, examples = fitted({"mass": self.MASSES}), Counter[str](), dict[str, list[str]]()
+        found = dense(table.apply({"mass": pa.array(["6 kg", "6", "900 g", "6kg", ""])}, misread, examples))
+        assert found[0, 0] == found[1, 0] == found[3, 0]
+        assert (misread["mass"], examples) == (1, {"mass": ["900 g"]})
+        assert dense(table.apply({"mass": pa.array([6.0])}, Counter()))[0, 0] == found[0, 0]
+
+    def test_several_units_are_no_numbers_and_said(self) -> None:
+        column = pa.array(["6.2 kg", "900 g", "7 kg", "900 g", "7 kg"])
+        reading = reading_of("t", "mass", column)
+        assert reading.kind == "category"
+        assert "numbers in several units ('kg', 'g')" in reading.warning
+        told = reading_of("t", "mass", column, "number")
+        assert (told.kind, told.detail.unit) == ("number", "kg")
+        assert "2 values no number, such as '900 g': taken for missing" in told.warning
+        assert reading_of("t", "street", pa.array(["12 Main", "14 Oak"])).warning == "", "names, not units"
+
+    def test_zeros_and_ones_with_a_unit_are_no_yes_and_no(self) -> None:
+        table = fitted({"mass": pa.array(["0 kg", "1 kg"] * 10), "color": pa.array(["red", "blue"] * 10)})
+        assert [column.kind for column in table.columns] == ["number", "category"]
+
+    def test_what_was_fitted_before_units_is_read(self) -> None:
+        facts = json.loads(fitted({"age": pa.array([3.5, 4.0])}).to_json())
+        del facts["columns"][0]["unit"]
+        assert FittedTable.from_json(json.dumps(facts), "f").columns[0].to_dict()["unit"] == ""
+        facts["columns"][0]["unit"] = "(k+)+"
+        with pytest.raises(InputError):
+            FittedTable.from_json(json.dumps(facts), "f")

@@ -68,4 +68,4 @@ def strategies(*, json: cli.Json = False) -> None:
         keys = ("name", "kinds", "summary", "paper")
         cli.print_json([dict(zip(keys, (row[0], row[1].split(", "), *row[2:]), strict=True)) for row in rows])
     else:
-        cli.print_table("strategies", ("name", "says", "in words", "paper"), rows)
+        cli.print_table("strategies", ("name", "what it does", "in words", "paper"), rows)

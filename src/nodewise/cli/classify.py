@@ -90,6 +90,7 @@ def classify(
         return
     for option in (name for name, value in {"--new": which.new, "--attributes": which.attributes}.items() if value):
         raise InputError(f"{option} belongs to a run; leave out --method, or {option}")
+    from nodewise.graph.labels import small_classes
     from nodewise.methods.estimator import METHODS
     from nodewise.runs.classify import label
 
@@ -98,6 +99,9 @@ def classify(
     settings = cli.Start(learning.config, None, learning.set).settings(estimator, source)
     model = estimator(settings=settings, seed=learning.seed, device=speed.device)
     graph = load_graph(source, shown.quiet)
+    if graph.labels is not None:
+        for note in small_classes(graph.labels, graph.class_names, str(files.labels or graph.name)):
+            say(note, shown.quiet)
     found = label(graph, model, seed=learning.seed, quiet=shown.quiet, kind=which.kind or ())
     predictions = found.of(graph)
     predictions.write(output)
@@ -127,6 +131,6 @@ def _by_vectors(run: Path, output: Path, files: cli.LabeledFiles, which: Which, 
     sure = {"expected_accuracy": found.expected_accuracy, "mean_probability": mean}
     lines = [f"{len(found):,} labels, learned from {found.learned_from:,} labeled nodes, are in {output}"]
     if found.expected_accuracy is not None:
-        held = f"{100 * found.expected_accuracy:.1f}% of them to be right, as of labeled nodes held out in turn"
+        held = f"{100 * found.expected_accuracy:.1f}% of them to be right, estimated by cross-validation"
         lines += [f"expect {held}; mean confidence {100 * mean:.1f}%"]
     shown.tell({"labels": str(output), **counts, **sure}, *lines)

@@ -38,7 +38,12 @@ DataDir = Annotated[Path | None, option("Where the files of the data sets are.",
 Attributes = Annotated[Path | None, option("Further columns of the nodes, keyed by id.", "FILE", "-a", panel=INPUT)]
 AttributeIds = Annotated[str | None, option("Column of ids in the attributes.", "COLUMN", panel=INPUT)]
 GraphOption = Annotated[str | None, option("The graph, where the run cannot find it.", "GRAPH", panel=INPUT)]
-Set = Annotated[list[str] | None, option("Change one setting; may be repeated.", "KEY=VALUE", "-s", panel=TRAINING)]
+Set = Annotated[
+    list[str] | None,
+    option(
+        "Change one setting, such as training.steps=80 or steps=80; may be repeated.", "KEY=VALUE", "-s", panel=TRAINING
+    ),
+]
 MOST_SEED = 2**32 - 1
 """What numpy and scikit-learn take; a larger seed would be refused only when the work is done."""
 
@@ -267,6 +272,7 @@ def load_settings(
 ) -> Any:
     """Return a method's settings: its own for the data set, a preset, or a file's, with ``--set`` applied on top."""
     from nodewise.core import config
+    from nodewise.core.keywords import with_assignments
     from nodewise.methods.settings import Settings
 
     kind: type[Any] = estimator.settings_class if estimator is not None else Settings
@@ -280,7 +286,7 @@ def load_settings(
         settings = Settings.preset(preset)
     else:
         settings = estimator.settings_for(dataset) if estimator is not None else Settings()
-    return config.override(settings, assignments or [])
+    return with_assignments(settings, assignments or [])
 
 
 def use_threads(threads: int | None) -> None:

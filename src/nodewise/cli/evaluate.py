@@ -88,6 +88,6 @@ def print_evaluation(found: Evaluation) -> None:
     if found.verdict:
         cli.print_line(found.verdict)
     if "link_auc" in last.scores:
-        print("link AUC: edges of the graph, which training saw, against as many pairs without an edge")
+        print("link AUC on training edges, so optimistic: against as many pairs without an edge")
     if "oracle_accuracy" in last.scores:
         print("oracle: the best test accuracy over probe steps, from a pass of its own; not comparable with accuracy")

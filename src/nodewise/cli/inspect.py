@@ -49,8 +49,13 @@ def inspect(*, graph: cli.GraphName, files: cli.LabeledFiles, verify: Verify = F
     else:
         cli.print_table(graph, (), _rows(facts))
         if data.table is not None:
-            shown_columns = [tuple(row.values()) for row in data.table.describe()]
+            described = [row | {"kind": _kind(row["kind"], row["unit"])} for row in data.table.describe()]
+            shown_columns = [tuple(row[name] for name in ("column", "kind", "becomes", "warning")) for row in described]
             cli.print_table("columns of the features", ("column", "kind", "becomes", "warning"), shown_columns)
+
+
+def _kind(kind: str, unit: str) -> str:
+    return f"{kind}, in {unit}" if unit else kind
 
 
 def _chosen(graph: Graph) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 A settings class is a frozen dataclass whose fields are bool, int, float, str, ``Literal[...]``,
 ``tuple[T, ...]``, an optional one of these, or another such dataclass, which becomes a TOML section. An
 unknown key or a value of the wrong type is an error that names the key, where it came from, and the nearest
-valid name. TOML has no null, so an optional setting is switched off by the word "none".
+valid name. TOML has no null, so an optional setting is switched off by the word "none", or, where this means that it is
+chosen from the graph (`FROM_GRAPH`), left open by the word "auto".
 
 A section may be a `Part`: one of several classes, chosen by a key of the section such as ``sampling.strategy``, whose
 other keys are then the fields of the class chosen.
@@ -35,7 +36,9 @@ MOST = 10_000_000
 """Of whatever is counted or weighed without a bound of its own; more steps or walks than this are a slip."""
 MOST_DIMENSIONS, MOST_LAYERS = 1 << 16, 64
 
-_NONE = "none"
+_NONE, _AUTO = "none", "auto"
+FROM_GRAPH = "from graph"
+"""An annotation of an optional setting: None does not switch it off but chooses it from the graph."""
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
@@ -83,6 +86,11 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
     The value is read as TOML; what is not TOML is a bare string, so ``encoder.readout=mean`` needs no quotes. Of a
     section, such as ``training={steps=1}``, only what is named changes.
     """
+    return changed(settings, parse_assignments(assignments, source), source)
+
+
+def parse_assignments(assignments: Iterable[str], source: str = "--set") -> dict[tuple[str, ...], Any]:
+    """Return the values that assignments such as ``"sampling.alpha=0.9"`` give, by the path of each key."""
     changes: dict[tuple[str, ...], Any] = {}
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
@@ -90,7 +98,7 @@ def override(settings: T, assignments: Iterable[str], source: str = "--set") -> 
         if not equals or not path[-1]:
             raise InputError(f"{source}: expected key=value, not {_quoted(assignment)}", code="bad-setting")
         changes[path] = _parse_value(text.strip())
-    return changed(settings, changes, source)
+    return changes
 
 
 def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) -> T:
@@ -186,6 +194,12 @@ class Checked:
 
 
 @cache
+def _from_graph(settings: Any) -> frozenset[str]:
+    hints = get_type_hints(settings, include_extras=True)
+    return frozenset(name for name, kind in hints.items() if FROM_GRAPH in getattr(kind, "__metadata__", ()))
+
+
+@cache
 def _ranges(settings: type[Checked]) -> dict[str, Range]:
     found: dict[str, Range] = {}
     for cls in settings.__mro__:
@@ -201,16 +215,18 @@ def to_mapping(settings: object) -> dict[str, Any]:
     return _mapping(settings, lambda part: name_in_files(type(part)))
 
 
-def _mapping(settings: object, called: Callable[[Part], Any]) -> dict[str, Any]:
+def _mapping(settings: object, called: Callable[[Part], Any], auto: bool = False) -> dict[str, Any]:
     if isinstance(settings, Unloaded):
         return {settings.kind.key: settings.name, **settings.values}
     mapping: dict[str, Any] = {settings.key: called(settings)} if isinstance(settings, Part) else {}
     for item in _fields(type(settings)):
         value = getattr(settings, item.name)
         if is_dataclass(value):
-            mapping[item.name] = inner = _mapping(value, called)
+            mapping[item.name] = inner = _mapping(value, called, auto)
             if isinstance(value, Part) and not _is_choice(get_type_hints(type(settings))[item.name]):
                 del inner[value.key]  # a part of a composition: which one it is, the composition says
+        elif auto and value is None and item.name in _from_graph(type(settings)):  # type: ignore[arg-type]  # it has a hash
+            mapping[item.name] = _AUTO
         else:
             mapping[item.name] = list(value) if isinstance(value, tuple) else value
     return mapping
@@ -218,7 +234,8 @@ def _mapping(settings: object, called: Callable[[Part], Any]) -> dict[str, Any]:
 
 def to_toml(settings: object) -> str:
     """Return settings as TOML that `load_toml` reads back to an equal object."""
-    return "\n".join(_toml_lines(to_mapping(settings), "")).lstrip("\n") + "\n"
+    mapping = _mapping(settings, lambda part: name_in_files(type(part)), auto=True)
+    return "\n".join(_toml_lines(mapping, "")).lstrip("\n") + "\n"
 
 
 def keys(cls: type[object], prefix: str = "") -> Iterator[str]:
@@ -262,7 +279,9 @@ def _section(cls: type[T], mapping: object, key: str, root: type[object]) -> T:
     values = {}
     for name, item in known.items():
         if name in given:
-            values[name] = _value(kinds[name], given[name], prefix + name, root)
+            named_auto = isinstance(given[name], str) and given[name] == _AUTO
+            left_open = named_auto and name in _from_graph(cls)  # type: ignore[arg-type]  # a class has a hash
+            values[name] = _value(kinds[name], None if left_open else given[name], prefix + name, root)
         elif item.default is MISSING and item.default_factory is MISSING:
             raise InputError(f"the key '{prefix}{name}' is missing", code="bad-setting")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral
@@ -52,6 +53,29 @@ def require_type(name: str, value: object, kind: Any, wanted: str) -> None:
 _MOST_NAMED = 60
 
 
+def nearest(name: str, options: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the option nearest to `name`: one that differs in leading zeros of numbers, else in a few letters.
+
+    >>> nearest("C-12", ["C-0212", "C-0012"])
+    'C-0012'
+    """
+    spelled: dict[str, str] = {}
+    for option in options:
+        spelled.setdefault(option.casefold(), option)
+    bare = _without_zeros(name.casefold())
+    # Only where there is a digit can there be zeros before it.
+    if any(map(str.isdigit, bare)):
+        for folded, option in spelled.items():
+            if _without_zeros(folded) == bare:
+                return option
+    near = get_close_matches(name.casefold(), spelled, n=1, cutoff=cutoff)
+    return spelled[near[0]] if near else None
+
+
+def _without_zeros(text: str) -> str:
+    return re.sub(r"(?<!\d)0+(?=\d)", "", text)
+
+
 def did_you_mean(name: str, options: Iterable[str]) -> str:
     """Return the end of a sentence that names the option nearest to `name`, or all of them if none is near.
 
@@ -60,8 +84,8 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     >>> did_you_mean("x", ["cora", "pubmed"])
     '; choose from cora, pubmed'
     """
-    spelled = {option.casefold(): option for option in options}
-    if near := get_close_matches(name.casefold(), spelled, n=1):
-        return f"; did you mean {spelled[near[0]]!r}?"
-    named = [*list(spelled.values())[:_MOST_NAMED], *(["..."] if len(spelled) > _MOST_NAMED else [])]
-    return f"; choose from {', '.join(named)}" if spelled else ""
+    known = list(dict.fromkeys(options))
+    if (near := nearest(name, known)) is not None:
+        return f"; did you mean {near!r}?"
+    named = [*known[:_MOST_NAMED], *(["..."] if len(known) > _MOST_NAMED else [])]
+    return f"; choose from {', '.join(named)}" if known else ""

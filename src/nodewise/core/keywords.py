@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from nodewise.core.config import changed, part_keys, to_mapping
+from nodewise.core.config import changed, parse_assignments, part_keys, to_mapping
 from nodewise.core.errors import InputError, did_you_mean
 
 T = TypeVar("T")
@@ -21,6 +21,30 @@ def with_keywords(settings: T, keywords: Mapping[str, Any], source: str) -> T:
         if some:
             settings = changed(settings, {path_of(settings, name): keywords[name] for name in some}, source)
     return settings
+
+
+def with_assignments(settings: T, assignments: Iterable[str], source: str = "--set") -> T:
+    """Return a copy of `settings` changed by ``"training.steps=80"``, or ``"steps=80"`` as the keyword means."""
+    given = parse_assignments(assignments, source)
+    bare = {path[0] for path in given if len(path) == 1}
+    parts = {name for name in bare if _chooses(settings, name)}
+    first = {path for path in given if len(path) > 1 or path[0] in parts}
+    if not parts and not first & part_keys(type(settings)):  # then names mean the same before and after
+        first = set(given)
+    for some in (first, given.keys() - first):
+        if some:
+            meant = {_meant(settings, path, source): value for path, value in given.items() if path in some}
+            settings = changed(settings, meant, source)
+    return settings
+
+
+def _meant(settings: object, path: tuple[str, ...], source: str) -> tuple[str, ...]:
+    if len(path) > 1:
+        return path
+    try:
+        return path_of(settings, path[0])
+    except InputError as error:
+        raise InputError(f"{source}: {error}", code=error.code) from None
 
 
 def path_of(settings: object, name: str) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ class TerminalProgress:
 
 
 class LogProgress:
-    """Writes a line on stderr after some seconds and then every half minute, for those who read a log."""
+    """Writes a line on stderr after some seconds, then every half minute and at the end, for those who read a log."""
 
     @contextmanager
     def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
@@ -109,6 +109,7 @@ class LogProgress:
             yield stage
         finally:
             first.cancel()
+        stage.end()
 
 
 _SHOWN: ContextVar[Progress | None] = ContextVar("progress", default=None)
@@ -160,19 +161,32 @@ class _LineStage:
     def __init__(self, description: str, total: int | None) -> None:
         self._description, self._total, self._done, self._restored = description, total, 0, 0
         self._begun = self._told = time.monotonic()
+        self._shown: int | None = None  # how much was done when the latest line was written
+        self._values: dict[str, float] = {}
 
     def begin(self) -> None:
+        self._shown = self._done
         total = "" if self._total is None else f"{self._done:,} of {self._total:,}"
         tell(f"{self._description}: {total or 'begun'}")
 
+    def end(self) -> None:
+        # A stage that has begun to tell tells how it ended; else a reader would wonder where it got stuck.
+        if self._shown not in (None, self._done):
+            took = duration(time.monotonic() - self._begun)
+            tell(f"{self._description}: {', '.join([f'{self._count()} after {took}', *_named(self._values)])}")
+
+    def _count(self) -> str:
+        return f"{self._done:,}" if self._total is None else f"{self._done:,} of {self._total:,}"
+
     def advance(self, steps: int = 1, **values: float) -> None:
         self._done += steps
+        self._values = values
         if (now := time.monotonic()) - self._begun < _SECONDS_OF_RESTORING:
             self._restored = self._done
         if now - self._told < _SECONDS_BETWEEN_LINES:
             return
         self._told, speed = now, (self._done - self._restored) / (now - self._begun)
-        parts = [f"{self._done:,}" if self._total is None else f"{self._done:,} of {self._total:,}", _speed(speed)]
+        self._shown, parts = self._done, [self._count(), _speed(speed)]
         if self._total is not None and speed:
             parts.append(f"{duration((self._total - self._done) / speed)} left")
         tell(f"{self._description}: {', '.join(parts + _named(values))}")

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from nodewise.core import rng
-from nodewise.core.config import Range
+from nodewise.core.config import FROM_GRAPH, Range
 from nodewise.core.errors import InputError
 from nodewise.encoders.directions import directions_by_kind
 from nodewise.encoders.encoder import Encoder, EncoderSettings, Pass, encoder, refuse_all, smoothing_passes
@@ -52,8 +52,8 @@ class SmoothingSettings(EncoderSettings):
         start: where W begins: the leading `singular` vectors of the features, or `random`.
     """
 
-    feature_mask: float | None = None
-    teleports: tuple[float, ...] | None = None
+    feature_mask: Annotated[float | None, FROM_GRAPH] = None
+    teleports: Annotated[tuple[float, ...] | None, FROM_GRAPH] = None
     propagation: Annotated[int, Range(0, 1000)] = 10
     start: str = "singular"
 

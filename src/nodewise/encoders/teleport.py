@@ -45,6 +45,12 @@ CLEARLY = 0.95
 NOTHING = 0.01
 ALIKE = 0.02
 GRID = (0.1, 0.2, 0.5, 1.0)
+_DOES = {
+    0.1: "a node is mixed with many nodes around it",
+    0.2: "a node is mixed with its neighbors",
+    0.5: "half of a node is its own features, and half its neighbors",
+    1.0: "a node keeps to its own features",
+}
 _HALVINGS = 3
 _TOPICS, _DIRECTIONS = 32, 128
 _STEPS = 10
@@ -69,19 +75,22 @@ class Choice:
 
     @property
     def reason(self) -> str:
-        """Why it was chosen, in words."""
+        """What it does and why it was chosen, in words for those who never heard of a teleport."""
+        does = _DOES.get(self.teleport, "a node is mixed with its neighbors")
         if not self.scores:
-            return "too few features or nodes to choose by"
+            return f"{does}, as usual: there are too few features or nodes to test whether this helps"
         usual, best = self.scores[USUAL], max(self.scores.values())
-        said = f"neighbors predict hidden features with R² {usual:.3f} at {USUAL:g}"
         if best < NOTHING:
-            return f"features predict nothing of each other (R² at most {best:.3f})"
+            return f"{does}, as usual: features predict nothing of each other to test this by (R² {max(best, 0):.3f})"
         if self.likeness is not None and self.likeness >= ALIKE:
-            return f"columns tell each other (R² {best:.3f}), but neighbors are like a node (R² {self.likeness:.3f})"
+            alone = f"a node's own features predict hidden ones best (R² {best:.3f})"
+            return f"{does}: {alone}, but neighbors have similar features (R² {self.likeness:.3f})"
         if self.teleport == USUAL:
-            return f"{said}, no teleport clearly better ({best:.3f})"
-        end = ", so vectors are of a node's own features" if self.teleport == 1 else ""
-        return f"{said}, clearly less than {best:.3f} at {self.teleport:g}{end}"
+            well = "predicts hidden features about as well as any other choice"
+            return f"{does}: this {well} (R² {usual:.3f}, the best {best:.3f})"
+        if self.teleport == 1:
+            return f"{does}: neighbors mislead (R² of hidden features {usual:.3f} with them, {best:.3f} without)"
+        return f"{does}: this predicts hidden features clearly better (R² {best:.3f}) than {USUAL:g} does ({usual:.3f})"
 
 
 @torch.no_grad()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nodewise.core.errors import InputError
-from nodewise.core.messages import excerpt
+from nodewise.core.errors import InputError, nearest
+from nodewise.core.messages import count, excerpt
 from nodewise.graph.ids import id_kind, plain_type
 
 UNKNOWN = -1
+_FEW = 3
+_MOST_NAMED = 3
 
 
 def encode_labels(values: Any, source: str = "labels") -> tuple[npt.NDArray[np.int64], tuple[str | int, ...]]:
@@ -65,3 +69,37 @@ def _known(array: Any, source: str) -> Any:
 
 def _is_signed(array: Any) -> bool:
     return bool(pa.types.is_signed_integer(array.type))
+
+
+def likely_meant(codes: npt.NDArray[np.int64], names: Sequence[str | int], code: int) -> str:
+    """Return the end of a sentence about a small class: the larger one whose name it likely is a slip of, or nothing.
+
+    Numbers, and names that differ in nothing but a number, are no slips.
+    """
+    sizes, name = np.bincount(codes[codes >= 0], minlength=len(names)), names[code]
+    larger = [str(each) for each, size in zip(names, sizes, strict=True) if size >= max(_FEW, sizes[code] + 1)]
+    if not isinstance(name, str):
+        return ""
+    bare = re.sub(r"\d", "", name)
+    near = nearest(name, (each for each in larger if re.sub(r"\d", "", each) != bare), cutoff=0.75)
+    return f"; did you mean {excerpt(near)}?" if near is not None else ""
+
+
+def small_classes(codes: npt.NDArray[np.int64], names: Sequence[str | int], source: str) -> tuple[str, ...]:
+    """Return a note for each of the first classes with fewer than three members, whose names may be misspelled.
+
+    None where all classes are as small: then it is labels that are few.
+    """
+    sizes = np.bincount(codes[codes >= 0], minlength=len(names))
+    if sizes.max(initial=0) < _FEW:
+        return ()
+    small = [int(code) for code in np.flatnonzero((sizes > 0) & (sizes < _FEW))]
+    notes = [
+        f"{source}: the class {excerpt(names[code])} has {count(int(sizes[code]), 'member')} only"
+        f"{likely_meant(codes, names, code)}"
+        for code in small[:_MOST_NAMED]
+    ]
+    if len(small) > _MOST_NAMED:
+        rest = count(len(small) - _MOST_NAMED, "more class", "more classes")
+        notes.append(f"{source}: {rest} of fewer than {_FEW} members")
+    return tuple(notes)

@@ -100,16 +100,30 @@ def encode_kinds(features: FeatureTable | None) -> tuple[npt.NDArray[np.int64] |
 
 
 def refuse_untouched(
-    path: Path, kinds: npt.NDArray[np.int64] | None, names: Sequence[str | int], touched: npt.NDArray[np.bool_]
+    path: Path,
+    ids: NodeIds,
+    kinds: npt.NDArray[np.int64] | None,
+    names: Sequence[str | int],
+    touched: npt.NDArray[np.bool_],
 ) -> None:
     """Refuse a kind of nodes that no edge touches: a whole table of edges is likely missing, or ids are others."""
     for code, name in enumerate(() if kinds is None else names):
-        if not touched[kinds == code].any():
-            raise InputError(
-                f"{path}: no edge touches a node of type {excerpt(name)}; give its edges too, leave out its rows, or "
-                "make the type a feature with --columns type:category",
-                code="untouched-type",
+        own = np.flatnonzero(kinds == code)
+        if touched[own].any():
+            continue
+        strangers = np.flatnonzero(touched & (kinds == UNKNOWN))
+        said = f"{path}: no edge touches a node of type {excerpt(name)}"
+        if len(own) and len(strangers):
+            said += (
+                f": the features call one {excerpt(ids[int(own[0])])}, while the edges name "
+                f"{excerpt(ids[int(strangers[0])])}, which has no type; write ids alike in both,"
             )
+        else:
+            said += ";"
+        raise InputError(
+            f"{said} give its edges too, leave out its rows, or make the type a feature with --columns type:category",
+            code="untouched-type",
+        )
 
 
 def take_apart(graph: Graph) -> tuple[Edges, FeatureTable | None, LabelTable | None]:
@@ -146,9 +160,11 @@ def feature_rows(path: Path, ids: NodeIds, features: FeatureTable) -> npt.NDArra
     place = features.ids.positions(ids)
     missing = np.flatnonzero(place < 0)
     if len(missing):
+        one = excerpt(ids[int(missing[0])])
+        others = f", but rows of others, such as {excerpt(features.ids[0])}" if len(missing) == len(ids) else ""
         raise InputError(
-            f"{features.source}: no features for {count(len(missing), 'node')} of {path}, such as "
-            f"{excerpt(ids[int(missing[0])])}; every node in the edges needs a row",
+            f"{features.source}: no features for {count(len(missing), 'node')} of {path}, such as {one}{others}; "
+            f"{'write ids alike in both' if others else 'every node in the edges needs a row'}",
             code="other-nodes",
         )
     return place

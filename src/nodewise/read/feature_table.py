@@ -322,9 +322,10 @@ def _prepared(
         table = FittedTable.fit(str(path), _by_name(sample), options.overrides, left_out)
         whole = sample if sample.num_rows == rows else None
     misread: Counter[str] = Counter()
+    examples: dict[str, list[str]] = {}
     rows = 0
     for part in tables() if whole is None else whole.to_batches(_ROWS):
-        collected.add(table.apply(_by_name(part), misread))
+        collected.add(table.apply(_by_name(part), misread, examples))
         rows += part.num_rows
     if rows == 0:
         raise _no_rows(file)
@@ -337,7 +338,9 @@ def _prepared(
         more += table.notes(path.name)
     unread = {name: number for name, number in misread.items() if number and not fitted_here}
     more += [
-        f"{path.name}: {count(number, 'value')} of {name!r} unknown to training" for name, number in unread.items()
+        f"{path.name}: {count(number, 'value')} of {name!r} unknown to training, such as "
+        f"{listing([excerpt(value) for value in examples[name]])}"
+        for name, number in unread.items()
     ]
     if len(absent := _lacks_rows(ids, nodes)):
         collected.add(table.missing_rows(len(absent)))

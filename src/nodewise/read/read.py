@@ -172,7 +172,7 @@ def read_graph(
         label_table = read_labels(Path(labels), nodes, key_name=id_column, label_name=label_column)
     graph = assemble(path, edges, feature_table, label_table, bool(strict), bool(directed))
     if like is None and not made:  # new nodes may be of some kinds only, and the edges of a store be chosen ones
-        refuse_untouched(path, graph.kinds, graph.kind_names, graph.degrees > 0)
+        refuse_untouched(path, graph.ids, graph.kinds, graph.kind_names, graph.degrees > 0)
     graph = _choose(graph, edge_types, metapath)
     paths = {"graph": path, "features": features, "labels": labels}
     origin: dict[str, str | bool] = {

@@ -72,7 +72,7 @@ class Runner:
                 copies = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment))
                 ledger.append(copies)
                 jobs = grid.missing(tasks, setup.seeds)
-                self.say(f"{experiment.name}: {self._state(tasks, setup, jobs, len(copies))}")
+                self.say(f"{experiment.name}: {self._state(tasks, setup, jobs, copies)}")
                 # Post-processing is chosen before anything is scored with it.
                 grid.run([job for job in jobs if job.task.kind == CHOICE], self.workers, self.progress)
                 rest = grid.missing(grid.choices([task for task in tasks if task.kind != CHOICE]), setup.seeds)
@@ -131,11 +131,13 @@ class Runner:
             if other.name != experiment.name:
                 yield from other.ledger(self.output).read()
 
-    def _state(self, tasks: Sequence[Task], setup: Setup, jobs: Sequence[Job], borrowed: int) -> str:
-        cells = len({(task.cell, seed) for task in tasks for seed in task.wanted(setup.seeds)})
-        left = sum(len(job.seeds) for job in jobs)
-        copied = f", {borrowed} of them copied from equal ones" if borrowed else ""
-        return f"{cells - left} of {cells} cells are there{copied}; {left} to run"
+    def _state(self, tasks: Sequence[Task], setup: Setup, jobs: Sequence[Job], copies: Sequence[Row]) -> str:
+        cells = {(task.cell, seed) for task in tasks for seed in task.wanted(setup.seeds)}
+        left = {(job.task.cell, seed) for job in jobs for seed in job.seeds}
+        # Several rows may be copies of one cell, and one that a row still lacks something of is run all the same.
+        borrowed = {((row["kind"], row["dataset"], row["config"]), int(row["seed"])) for row in copies} - left
+        copied = f", {len(borrowed)} of them copied from equal ones" if borrowed else ""
+        return f"{len(cells) - len(left)} of {len(cells)} cells are there{copied}; {len(left)} to run"
 
 
 def _has_settings(setup: Setup, dataset: str) -> bool:

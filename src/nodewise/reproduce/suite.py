@@ -43,7 +43,7 @@ NOTES_BELOW = (
     "said of the data set.",
     "Wins, ties and losses: cells (graph and budget) in which our defaults are ahead of the row, within noise or "
     "behind, by a 95% interval over encoder seeds and nodes together, paired (crossed random effects). Raw features "
-    "have no seed and are compared by their one value.",
+    "have no seed and are compared by their one value. Cells without an interval, as of one seed, do not count.",
 )
 
 
@@ -147,14 +147,14 @@ def _standing(results: Results, means: dict[str, list[float | None]], cells: lis
         wins = ties = losses = 0
         for dataset, column in cells if name != OURS else ():
             compared, _ = results.difference(OURS, name, dataset, column, "suite", without_seed=True)
-            if compared is None and not results.by_seed(name, dataset, column, "suite"):
+            if compared is None:  # without an interval, as of one seed, nobody can tell a win from a tie
                 continue
-            wins += compared is not None and compared.verdict == "gain"
-            losses += compared is not None and compared.verdict == "loss"
-            ties += compared is None or compared.verdict == "within noise"
+            wins += compared.verdict == "gain"
+            losses += compared.verdict == "loss"
+            ties += compared.verdict == "within noise"
         mean = f"{sum(known) / len(known):.2f}" if len(known) == len(cells) else tables.EMPTY
         rank = f"{by_rank[name]:.1f}" if name in by_rank else tables.EMPTY
-        against = tables.EMPTY if name == OURS else f"{wins} / {ties} / {losses}"
+        against = f"{wins} / {ties} / {losses}" if wins + ties + losses else tables.EMPTY
         rows.append((_title(name), mean, rank, against))
     header = ("", "mean of all cells", "mean rank", "our defaults: wins / ties / losses")
     return tables.Table("Standing", header, rows)

@@ -111,7 +111,7 @@ def classify_run(
         attributes: a table, keyed by id, whose column `type` says of which type nodes are, where the run does not.
     """
     vectors, asked = _together(read_vectors(run), read_vectors(new) if isinstance(new, Path) else new)
-    known = labels_for(vectors.ids, run, labels_file, tables=tables)
+    known = labels_for(vectors.ids, run, labels_file, tables=tables).with_small_classes_noted()
     known.require_two_classes()
     found = known_kinds(vectors, run, attributes, tables.id_column if attributes is not None else None)
     if kind and found is None:

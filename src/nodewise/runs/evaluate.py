@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -23,6 +24,7 @@ from nodewise.evaluation.links import link_prediction
 from nodewise.evaluation.paired import PairedDifference
 from nodewise.evaluation.presets import get_preset
 from nodewise.graph.graph import Graph, Split
+from nodewise.graph.splits import parse_split
 from nodewise.methods.settings import Settings
 from nodewise.methods.smoothed import SmoothedFeatures
 from nodewise.methods.untrained import random_vectors
@@ -167,7 +169,7 @@ class _Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class _Contest:
-    """The runs, and where their graph is known, what learned nothing from it."""
+    """The runs, and where their graph is known, the untrained baselines of it."""
 
     runs: Runs
     graph: Graph | None
@@ -254,8 +256,14 @@ def score_links(entry: _Entry, graph: Graph, edges: np.ndarray, seed: int, datas
     return Report(entry.name, dataset, words, tuple(entry.seeds), (), scores)
 
 
-def judged(rows: Sequence[Report], fold: Split | None) -> Evaluation:
-    """Say whether the last row, the runs', is better than the best of the others; `fold` is one of the folds."""
+def judged(rows: Sequence[Report], fold: Split | None, tested: int = 0) -> Evaluation:
+    """Say whether the last row, the runs', is better or worse than the best of the others, or neither.
+
+    Args:
+        rows: of everybody, the runs' last.
+        fold: one of the folds; None where there are none, and so no interval.
+        tested: number of test nodes or edges, by which a difference without an interval is judged.
+    """
     bare = Evaluation(tuple(rows))
     by_split = {row.name: _by_split(row, bare.main) for row in rows}
     intervals = {}
@@ -271,14 +279,40 @@ def judged(rows: Sequence[Report], fold: Split | None) -> Evaluation:
     gap = by_split[ours.name].mean() - by_split[best.name].mean()
     size = f"{100 * gap:+.1f} points of {_MAIN[bare.main]}"
     if fold is None:
-        said = "better than" if gap > 0 else "no better than"
-        words = f"{said} {best.name}, the best of what learned nothing ({size}; without folds there is no interval)"
+        words = _without_interval(by_split, ours, best.name, size, tested)
     else:
         difference = corrected(by_split[ours.name] - by_split[best.name], fold)
         span = f"{size}, 95% interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}"
-        verdicts = {"gain": "better than", "loss": "worse than", "within noise": "no better, beyond noise, than"}
-        words = f"{verdicts[difference.verdict]} {best.name}, the best of what learned nothing ({span})"
-    return Evaluation(tuple(rows), f"{ours.name} is {words}", intervals)
+        verdicts = {"gain": "better than", "loss": "worse than", "within noise": "not significantly better than"}
+        words = f"is {verdicts[difference.verdict]} {best.name}, the best untrained baseline ({span})"
+    return Evaluation(tuple(rows), f"{ours.name} {words}", intervals)
+
+
+def _without_interval(by_split: dict[str, np.ndarray], ours: Report, best: str, size: str, tested: int) -> str:
+    """Say of two rows that have no interval what can be said: only a difference beyond the binomial error is one."""
+    mine, theirs = (float(by_split[name].mean()) for name in (ours.name, best))
+    seeds, splits = len(ours.encoder_seeds), len(by_split[best])
+    runs = "one run" if seeds == 1 else f"{seeds} runs"
+    alone = f"{runs} on {'one split' if splits == 1 else f'{splits} splits'} {'has' if seeds == 1 else 'have'}"
+    reach = noise_of(tested, mine, theirs)
+    if abs(mine - theirs) <= reach:
+        words = f"{size}; {alone} no interval, so this may be noise"
+        return f"cannot be told apart from {best}, the best untrained baseline ({words})"
+    said = "better" if mine > theirs else "worse"
+    what = "held-out edges" if "auc" in ours.scores else "test nodes"
+    beyond = f"more than the {100 * reach:.1f} that {tested:,} {what} leave to chance; {alone} no interval"
+    return f"is {said} than {best}, the best untrained baseline ({size}, {beyond})"
+
+
+def noise_of(tested: int, *shares: float) -> float:
+    """Return by how much two shares of the same test nodes may differ by chance: 1.96 sqrt(p (1 - p) / n).
+
+    p is their mean. This is the 95% error of one accuracy. Two that are right of the same nodes with a correlation of
+    one half differ as much, and those of vectors of one graph agree more often than that. An area under the curve of n
+    edges and n pairs has at most the same variance.
+    """
+    share = sum(shares) / len(shares)
+    return 1.96 * math.sqrt(share * (1 - share) / tested) if tested else math.inf
 
 
 def _by_split(row: Report, metric: str) -> np.ndarray:
@@ -309,7 +343,7 @@ def evaluate(
     data_dir: Path | None = None,
     quiet: bool = True,
 ) -> Evaluation:
-    """Evaluate run folders or files of vectors, of one or several seeds, beside what learned nothing.
+    """Evaluate run folders or files of vectors, of one or several seeds, beside untrained baselines.
 
     Args:
         paths: runs that differ in nothing but their seed.
@@ -354,7 +388,7 @@ def evaluate(
         if unlabeled := int((~labeled).sum()):
             notes += (f"{unlabeled:,} of {len(labeled):,} nodes have no label and are left out of the scores",)
     if missing:
-        notes += (f"no comparison with what learned nothing: {missing}; name it (--graph GRAPH, or graph= in Python)",)
+        notes += (f"no comparison with untrained baselines: {missing}; name it (--graph GRAPH, or graph= in Python)",)
     warnings = tuple(dict.fromkeys(warning for matrix in runs.matrices for warning in collapse_warnings(matrix)))
     if graph is not None and runs.settings is not None and (units := units_warning(graph, runs.settings)):
         warnings += (units,)
@@ -377,15 +411,19 @@ def _split(known: KnownLabels, split: str | None, repeats: int | None) -> tuple[
 
 
 def _classes(contest: _Contest, known: KnownLabels, protocol: Protocol, dataset: str) -> Evaluation:
-    folds, fold = parse_folds(protocol.split), None
+    folds, fold, tested = parse_folds(protocol.split), None, 0
     if folds:
         nodes = np.flatnonzero(known.known)
         fold = deal_folds(nodes, known.labels[nodes], folds, 1, protocol.seed)[0]
+    elif (drawn := parse_split(protocol.split)) is not None:
+        tested = drawn.num_test
+    elif known.split is not None:
+        tested = len(known.split.test)
     rows = contest.rows(
         lambda entry, tell: score_classes(entry, contest.graph, known, protocol, dataset, contest.device, tell),
         scaled=fold is not None,
     )
-    return judged(rows, fold)
+    return judged(rows, fold, tested)
 
 
 def _regression(
@@ -411,4 +449,4 @@ def _links(contest: _Contest, missing: str, seed: int, dataset: str) -> Evaluati
     edges = read_held_out(contest.runs.paths[0], contest.graph.ids)
     seen = without_edges(contest.graph, edges)
     rows = replace(contest, graph=seen).rows(lambda entry, _: score_links(entry, seen, edges, seed, dataset))
-    return judged(rows, None)
+    return judged(rows, None, len(edges))

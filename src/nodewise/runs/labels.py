@@ -13,7 +13,7 @@ from nodewise.core.files import atomic_write
 from nodewise.core.folder import RunFolder
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.graph import Graph, Split
-from nodewise.graph.labels import UNKNOWN, encode_labels
+from nodewise.graph.labels import UNKNOWN, encode_labels, likely_meant, small_classes
 from nodewise.read.label_table import LabelTable, measurements, of_nodes, read_labels
 from nodewise.runs.source import TABLES, TableColumns
 
@@ -59,6 +59,12 @@ class KnownLabels:
             seen = f"only the class {excerpt(self.class_names[used[0]])}" if len(used) else none
             raise InputError(f"{self.source}: {seen}; at least two classes are needed", code="too-few-labels")
 
+    def with_small_classes_noted(self) -> KnownLabels:
+        """Return the labels with a note of classes so small that their names may be misspelled."""
+        if self.targets is not None:
+            return self
+        return replace(self, notes=self.notes + small_classes(self.labels, self.class_names, self.source))
+
     def scorable(self, strict: bool) -> KnownLabels:
         """Return labels that give an honest score: without classes of one member, which cannot both train and test.
 
@@ -69,15 +75,17 @@ class KnownLabels:
         if len(lonely := np.flatnonzero(sizes == 1)):
             name = excerpt(self.class_names[lonely[0]])
             node = excerpt(self.ids[int(np.flatnonzero(labels == lonely[0])[0])])
+            meant = likely_meant(labels, self.class_names, int(lonely[0]))
             if strict or self.split is not None:
                 raise InputError(
                     f"{self.source}: the class {name} has one member, node {node}, which cannot both train and test; "
-                    "label another one, or leave this one out",
+                    f"label another one, or leave this one out{meant}",
                     code="too-few-labels",
                 )
             labels = np.where(np.isin(labels, lonely), UNKNOWN, labels)
             several = f"{len(lonely)} classes of one member each are" if len(lonely) > 1 else "a class of one member is"
-            notes += (f"{self.source}: {several} left out of the scores, such as {name} (node {node})",)
+            notes += (f"{self.source}: {several} left out of the scores, such as {name} (node {node}){meant}",)
+        notes += small_classes(labels, self.class_names, self.source)
         kept = replace(self, labels=labels, notes=notes)
         kept.require_two_classes("every class has one member only" if len(lonely) else "no label at all")
         kept._require_labeled_split()

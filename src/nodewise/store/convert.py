@@ -158,7 +158,7 @@ def convert(
             done = staging.step("features", lambda: _convert_features(task, ids, staging, progress))
             ids = _read_ids(staging / IDS)
             labeled = _convert_labels(task, ids, staging)
-            _refuse_untouched(task, staging, done)
+            _refuse_untouched(task, ids, staging, done)
         places = None if task.features is None else np.fromfile(staging / "places.bin", np.int64)
         files = done["files"] | labeled["files"]
         if types.names:
@@ -215,12 +215,12 @@ def _convert_features(task: Conversion, named: NodeIds, staging: Staging, progre
     return {"files": files, "notes": [*table.notes, *extra], "width": width, "kind_names": kind_names}
 
 
-def _refuse_untouched(task: Conversion, staging: Staging, done: dict[str, Any]) -> None:
+def _refuse_untouched(task: Conversion, ids: NodeIds, staging: Staging, done: dict[str, Any]) -> None:
     if "kinds.bin" in done["files"]:
         kinds = np.fromfile(staging / "kinds.bin", np.int64)
         touched = np.zeros(len(kinds), np.bool_)
         touched[np.fromfile(staging / "places.bin", np.int64)] = True
-        refuse_untouched(task.path, kinds, done["kind_names"], touched)
+        refuse_untouched(task.path, ids, kinds, done["kind_names"], touched)
 
 
 def _convert_labels(task: Conversion, ids: NodeIds, staging: Staging) -> dict[str, Any]:

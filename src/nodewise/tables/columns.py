@@ -55,10 +55,10 @@ CYCLES = {"month": (_YEAR, 1.5 * _YEAR), "weekday": (7 * _DAY, 14 * _DAY), "hour
 
 
 class Block(NamedTuple):
-    """The numbers that a column became: (rows, width), dense or CSR, and how many values could not be read."""
+    """The numbers that a column became: (rows, width), dense or CSR, and of which rows the value could not be read."""
 
     matrix: Any
-    misread: int = 0
+    misread: npt.NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -109,27 +109,29 @@ class FittedColumn(ABC):
 
 @dataclass(frozen=True)
 class NumberColumn(FittedColumn):
-    """A quantity; `knots` are quantiles of heavy tails, none of others; `raw` leaves it in its own units."""
+    """A quantity with its unit; `knots` are quantiles of heavy tails, else none; `raw` leaves it in its own units."""
 
     style: str
     knots: list[float]
     center: float
     scale: float
     raw: bool
+    unit: str = ""
     kind = "number"
 
     @classmethod
-    def fit(cls, name: str, column: Any, style: str, warning: str = "", raw: bool = False) -> NumberColumn:
+    def fit(cls, name: str, column: Any, form: values.NumberForm, warning: str = "", raw: bool = False) -> NumberColumn:
         """Fit the scale of a column of numbers."""
-        found = _as_numbers(column, style)
+        style, unit = form
+        found = _as_numbers(column, style, unit)
         known = found[np.isfinite(found)]
         missing = _often_missing(found)
         if raw:
-            return cls(name, missing, warning, style, [], float(known.mean()), 1.0, True)
+            return cls(name, missing, warning, style, [], float(known.mean()), 1.0, True, unit)
         knots = np.quantile(known, _LEVELS) if has_heavy_tails(known) else np.empty(0)
         shaped = _normal_scores(known, knots) if len(knots) else known
         center, scale = float(shaped.mean()), float(shaped.std())
-        return cls(name, missing, warning, style, knots.tolist(), center, scale if scale > 0 else 1.0, False)
+        return cls(name, missing, warning, style, knots.tolist(), center, scale if scale > 0 else 1.0, False, unit)
 
     def parts(self) -> list[str]:
         """Return the one number."""
@@ -146,9 +148,9 @@ class NumberColumn(FittedColumn):
 
     def block(self, column: Any) -> Block:
         """Return the scaled numbers; 0 where missing, or the mean of those in their own units."""
-        found = _as_numbers(column, self.style)
+        found = _as_numbers(column, self.style, self.unit)
         bad = ~np.isfinite(found)
-        misread = int(bad.sum()) - _num_absent(column)
+        misread = _misread(bad, column)
         if self.raw:
             return Block(np.where(bad, self.center, found).astype(np.float32)[:, None], misread)
         shaped = (
@@ -176,8 +178,7 @@ class BooleanColumn(FittedColumn):
     def block(self, column: Any) -> Block:
         """Return 1 for yes, -1 for no."""
         found = values.truths(values.as_text(column))
-        misread = int(np.isnan(found).sum()) - _num_absent(column)
-        return Block(np.nan_to_num(found).astype(np.float32)[:, None], misread)
+        return Block(np.nan_to_num(found).astype(np.float32)[:, None], _misread(np.isnan(found), column))
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,7 @@ class CategoryColumn(FittedColumn):
                 [zlib.crc32(value.encode()) % self.buckets for value in coded.dictionary.to_pylist()], np.int64
             )
             place[others] = len(self.frequent) + hashed[np.asarray(coded.indices)] if len(others) else place[others]
-        return Block(_one_hot(place, len(self.frequent) + self.buckets), int((known & (place < 0)).sum()))
+        return Block(_one_hot(place, len(self.frequent) + self.buckets), known & (place < 0))
 
 
 @dataclass(frozen=True)
@@ -270,7 +271,7 @@ class DateColumn(FittedColumn):
             angle = 2 * np.pi * (moment % CYCLES[cycle][0]) / CYCLES[cycle][0]
             parts += [part * np.sqrt(0.5 / len(self.cycles)) for part in (np.sin(angle), np.cos(angle))]
         matrix = np.where(bad[:, None], 0, np.stack(parts, axis=1)).astype(np.float32)
-        return Block(matrix, int(bad.sum()) - _num_absent(column))
+        return Block(matrix, _misread(bad, column))
 
 
 @dataclass(frozen=True)
@@ -383,7 +384,7 @@ class VectorColumn(FittedColumn):
         bad = np.isnan(rows).any(axis=1, keepdims=True)
         with np.errstate(over="ignore"):  # what lies beyond any float is cut to the farthest place like the rest
             scaled = np.clip((rows - np.array(self.centers)) / self.scale, -_FARTHEST, _FARTHEST)
-        return Block(np.where(bad, 0, scaled).astype(np.float32), int(bad.sum()) - _num_absent(column))
+        return Block(np.where(bad, 0, scaled).astype(np.float32), _misread(np.isnan(rows).any(axis=1), column))
 
 
 COLUMNS: dict[str, type[FittedColumn]] = {
@@ -419,14 +420,14 @@ def _is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 
 
-def _as_numbers(column: Any, style: str) -> npt.NDArray[np.float64]:
+def _as_numbers(column: Any, style: str, unit: str) -> npt.NDArray[np.float64]:
     kind = column.type
     if _is_number(kind):
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         array = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
         found = np.asarray(array.cast(pa.float64(), safe=False).fill_null(np.nan), np.float64)
         return np.where(np.abs(found) > np.finfo(np.float32).max, np.inf, found)
-    return values.numbers(values.as_text(column), style)
+    return values.numbers(values.without_unit(values.as_text(column), unit), style)
 
 
 def _as_seconds(column: Any, form: values.DateForm | None) -> npt.NDArray[np.float64]:
@@ -468,6 +469,11 @@ def _absent(column: Any) -> npt.NDArray[np.float32]:
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_dictionary(column.type):
         column = values.as_text(column)
     return np.asarray(column.is_null()).astype(np.float32)
+
+
+def _misread(bad: Any, column: Any) -> npt.NDArray[np.bool_]:
+    """Return which rows hold a value that is bad, and not merely missing."""
+    return np.asarray(bad & (_absent(column) == 0))
 
 
 def _num_absent(column: Any) -> int:

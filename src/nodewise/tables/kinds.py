@@ -34,6 +34,7 @@ _FEW = 30
 _MOSTLY, _NEARLY_ALL = 0.8, 0.99
 """Shares of the known values: with fewer than the first, a column is not meant as numbers (or dates); with fewer than
 the second, it is doubtful."""
+_MOST_UNITS = 5
 _ID_ENDINGS = ("id", "nr", "no", "number", "key", "code")
 _ORDERS = {"day-first": "day-month-year", "month-first": "month-day-year"}
 
@@ -105,7 +106,7 @@ def reading_of(source: str, name: str, column: Any, kind: str | None = None) -> 
     if text.null_count == len(text):
         return Reading("", warning="no value is known")
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
-        return _number(where, name, text, "point")
+        return _number(where, name, text, values.NumberForm("point"))
     return _from_text(where, name, text)
 
 
@@ -171,10 +172,10 @@ def _as_told(where: str, name: str, column: Any, kind: str) -> Reading:
     if known == 0:
         raise _bad(f"{where} has no known value, so nothing of it can be {kind}; leave it out with --columns=-{name}")
     if kind == "number":
-        style = values.number_style(text)[0]
-        bad = ~np.isfinite(values.numbers(text, style))
+        written = _usual_form(text)
+        bad = ~np.isfinite(_numbers(text, written))
         share = 1 - (int(bad.sum()) - text.null_count) / known
-        return Reading("number", style, _left_over(where, name, text, bad, share, "number"))
+        return Reading("number", written, _left_over(where, name, text, bad, share, "number"))
     if kind in ("date", *_ORDERS):
         if is_moment(column.type):
             return Reading("date")
@@ -215,12 +216,64 @@ def _from_text(where: str, name: str, text: Any) -> Reading:
         return Reading("boolean")
     style, share = values.number_style(known)
     if share == 1 and not values.are_codes(known):
-        return _number(where, name, text, style)
+        return _number(where, name, text, values.NumberForm(style))
     if _MOSTLY <= share < 1:
-        return _doubtful(where, name, known, np.isnan(values.numbers(known, style)), share, "number", style)
-    if share < 1 and (dates := _dates(where, name, known)) is not None:
+        bad = np.isnan(values.numbers(known, style))
+        return _doubtful(where, name, known, bad, share, "number", values.NumberForm(style))
+    mixed = ""
+    if share < 1 and (measured := _in_units(where, name, text, known)) is not None:
+        if measured.kind:
+            return measured
+        mixed = measured.warning
+    found = _of_words(where, name, text, known, share < 1)
+    return found._replace(warning="; ".join(filter(None, (mixed, found.warning))))
+
+
+def _in_units(where: str, name: str, text: Any, known: Any) -> Reading | None:
+    """Return numbers that all have one unit; of numbers with several a warning; None of anything else."""
+    found = values.units(known)
+    if not found or found.total() < _NEARLY_ALL * len(known):
+        return None
+    (unit, often), *others = found.most_common()
+    if often >= _NEARLY_ALL * len(known):
+        bare = values.without_unit(known, unit)
+        form = values.NumberForm(values.number_style(bare)[0], unit)
+        bad = np.isnan(_numbers(known, form))
+        if values.are_codes(bare) or bad.mean() > 1 - _NEARLY_ALL:
+            return None
+        if not bad.any():
+            return _number(where, name, text, form)
+        return _doubtful(where, name, known, bad, float(1 - bad.mean()), "number", form)
+    if len(others) >= _MOST_UNITS or found.total() < 2 * len(found):  # a house number and its street
+        return None
+    seen = listing([repr(each) if each else "none" for each, _ in found.most_common()])
+    most = next(each for each, _ in found.most_common() if each)
+    warning = (
+        f"numbers in several units ({seen}), so no numbers; write all in one, or {name}:number for those in {most}"
+    )
+    return Reading("", warning=warning)
+
+
+def _usual_form(text: Any) -> values.NumberForm:
+    """Return the way of writing numbers, with a unit or without, that reads the most values."""
+    style, share = values.number_style(text)
+    common = [unit for unit, _ in values.units(text).most_common() if unit]
+    if share == 1 or not common:
+        return values.NumberForm(style)
+    other, more = values.number_style(values.without_unit(text, common[0]))
+    return values.NumberForm(other, common[0]) if more > share else values.NumberForm(style)
+
+
+def _numbers(text: Any, form: values.NumberForm) -> Any:
+    return values.numbers(values.without_unit(text, form.unit), form.style)
+
+
+def _of_words(where: str, name: str, text: Any, known: Any, worded: bool) -> Reading:
+    """Return what a column holds that is neither numbers nor yes and no; `worded` if not all of it is digits."""
+    distinct = pc.unique(known)
+    if worded and (dates := _dates(where, name, known)) is not None:
         return dates
-    if share < 1 and (separator := _separator(known)) is not None:
+    if worded and (separator := _separator(known)) is not None:
         return Reading("tags", separator)
     if len(distinct) == 1 and text.null_count <= 0.05 * len(text):
         return Reading("", warning=f"it is {excerpt(distinct[0].as_py())} everywhere")
@@ -234,8 +287,8 @@ def _from_text(where: str, name: str, text: Any) -> Reading:
     return Reading("category")
 
 
-def _number(where: str, name: str, text: Any, style: str) -> Reading:
-    found = values.numbers(text, style)
+def _number(where: str, name: str, text: Any, form: values.NumberForm) -> Reading:
+    found = _numbers(text, form)
     bad = np.isinf(found)
     if bad.any():
         raise InputError(
@@ -245,10 +298,10 @@ def _number(where: str, name: str, text: Any, style: str) -> Reading:
         )
     known = found[np.isfinite(found)]
     if len(known) > 20 and (np.diff(known) == 1).all():
-        return Reading("number", style, f"counts the rows; -{name} leaves it out if it means nothing")
+        return Reading("number", form, f"counts the rows; -{name} leaves it out if it means nothing")
     if len(known) > 20 and name.lower().endswith(_ID_ENDINGS) and len(np.unique(known)) == len(known):
-        return Reading("number", style, f"no value comes twice; -{name} leaves it out if it only names rows")
-    return Reading("number", style, "commas are read as between thousands" if style == "thousands" else "")
+        return Reading("number", form, f"no value comes twice; -{name} leaves it out if it only names rows")
+    return Reading("number", form, "commas are read as between thousands" if form.style == "thousands" else "")
 
 
 def _doubtful(where: str, name: str, known: Any, bad: Any, share: float, kind: str, detail: Any) -> Reading:

@@ -10,6 +10,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import MISSING as MISSING_DEFAULT
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -44,6 +45,7 @@ _HEAVIEST, _LARGEST = 1e6, float(np.finfo(np.float32).max)
 """Weights and centers that no fit gives; from a file they may be anything."""
 _WIDEST_DENSE = 128
 _ROWS_TO_TELL = 20
+_EXAMPLES = 3
 UNLIKE_SCALES = 100
 """Ratio of the largest to the least deviation of columns from which on their units are unlike."""
 
@@ -125,27 +127,41 @@ class FittedTable:
         return tuple(notes)
 
     def describe(self) -> list[dict[str, str]]:
-        """Return for each column its kind, what becomes of it, and what its owner should know."""
+        """Return for each column its kind, what becomes of it, what its owner should know, and its unit."""
         rows = [
             {
                 "column": column.name,
                 "kind": column.kind,
                 "becomes": column.becomes() + (", and whether it is missing" if column.missing else ""),
                 "warning": column.warning,
+                "unit": getattr(column, "unit", ""),
             }
             for column in self.columns
         ]
         return rows + [
-            {"column": name, "kind": "left out", "becomes": "nothing", "warning": why}
+            {"column": name, "kind": "left out", "becomes": "nothing", "warning": why, "unit": ""}
             for name, why in self.left_out.items()
         ]
 
-    def apply(self, columns: Mapping[str, Any], misread: Counter[str]) -> Any:
-        """Return the features of some rows, float32 (rows, F), dense or CSR; `misread` counts what cannot be read."""
+    def apply(
+        self, columns: Mapping[str, Any], misread: Counter[str], examples: dict[str, list[str]] | None = None
+    ) -> Any:
+        """Return the features of some rows, float32 (rows, F), dense or CSR.
+
+        Args:
+            columns: Arrow arrays by name.
+            misread: counts the values of each column that cannot be read.
+            examples: takes the first few of them.
+        """
         blocks: list[Any] = []
         for column in self.columns:
-            block = column.apply(columns[column.name])
-            misread[column.name] += max(block.misread, 0)
+            block, given = column.apply(columns[column.name]), columns[column.name]
+            if block.misread is not None and (number := int(block.misread.sum())):
+                misread[column.name] += number
+                if examples is not None and len(seen := examples.setdefault(column.name, [])) < _EXAMPLES:
+                    some = given.filter(pa.array(block.misread)).slice(0, 100).to_pylist()
+                    new = dict.fromkeys(value for value in map(str, some) if value not in seen)
+                    seen += list(new)[: _EXAMPLES - len(seen)]
             blocks.append(block.matrix)
         if self.sparse:
             return side_by_side(blocks)
@@ -211,7 +227,8 @@ def _column_from(data: Any) -> FittedColumn:
         raise ValueError("it lists a column of a kind that is unknown")
     found = COLUMNS[data["kind"]]
     hints = get_type_hints(found)
-    given: dict[str, Any] = {field.name: data.get(field.name) for field in fields(found)}
+    usual = {field.name: None if field.default is MISSING_DEFAULT else field.default for field in fields(found)}
+    given: dict[str, Any] = {name: data.get(name, default) for name, default in usual.items()}
     for name, value in given.items():
         if not _is_of(hints[name], value):
             raise ValueError(f"{name!r} of a column is not what it should be")
@@ -223,6 +240,8 @@ def _column_from(data: Any) -> FittedColumn:
         raise ValueError(f"'buckets' of {column.name!r} is out of range")
     if isinstance(column, NumberColumn) and (column.style not in values.NUMBER_STYLES or len(column.knots) > 10_000):
         raise ValueError(f"'style' of {column.name!r} is unknown")
+    if isinstance(column, NumberColumn) and not values.is_unit(column.unit):
+        raise ValueError(f"'unit' of {column.name!r} is none")
     if isinstance(column, DateColumn) and not set(column.cycles) <= set(CYCLES):
         raise ValueError(f"'cycles' of {column.name!r} is unknown")
     if isinstance(column, DateColumn) and column.day not in ("", *itertools.chain(*values.DATE_STYLES.values())):
@@ -267,16 +286,19 @@ def _every(table: Any, step: int, first: int) -> Any:
 
 def _without_counts(column: Any, reading: Reading) -> Reading:
     """Return a column of nothing but 0 and 1 as yes and no, which it is beside columns of other kinds."""
-    if reading.kind != "number":
+    if reading.kind != "number" or reading.detail.unit:
         return reading
-    found = values.numbers(values.as_text(column), reading.detail)
+    found = values.numbers(values.as_text(column), reading.detail.style)
     yes_or_no = np.isin(found[np.isfinite(found)], (0, 1)).all()
     return reading._replace(kind="boolean", detail=None) if yes_or_no else reading
 
 
 def _unlike(sample: Mapping[str, Any], readings: Mapping[str, Reading]) -> bool:
     """Tell whether columns of numbers have units so unlike that one would drown the others."""
-    columns = [values.numbers(values.as_text(sample[name]), each.detail) for name, each in readings.items()]
+    columns = [
+        values.numbers(values.without_unit(values.as_text(sample[name]), each.detail.unit), each.detail.style)
+        for name, each in readings.items()
+    ]
     return unlike_units(np.stack(columns, axis=1))
 
 

@@ -7,6 +7,8 @@ asks for numbers of a column decides what a value that is none means.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +30,14 @@ _NUMBER = {
 """How numbers are written: 1234.5 or 1e3; 1.234,5 or 1234,5; 1,234.5."""
 NUMBER_STYLES = tuple(_NUMBER)
 _UNITS = r"[\s€$£%']"
+_LONGEST_UNIT = 8
+_UNIT_SIGNS = "°%²³/"
+_CURRENCIES = "EUR|USD|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|KRW|ZAR|TRY"
+_WITH_UNIT = (
+    rf"^(?P<before>[A-Z]{{0,2}}\p{{Sc}}|{_CURRENCIES})?\s*[+-]?\d[\d.,']*(?:[eE][+-]?\d+)?"
+    rf"\s*(?P<after>[\p{{L}}\p{{Sc}}{_UNIT_SIGNS}]{{1,{_LONGEST_UNIT}}})?$"
+)
+"""A number with its unit. Before it only money is one: letters before a number are the name of something."""
 _LARGEST = float(np.finfo(np.float32).max)
 
 DATE_STYLES = {
@@ -41,6 +51,13 @@ _TIME_MARK = r"(\d)T(\d)"
 _FRACTION_AND_ZONE = r"(:\d\d)(\.\d+)?\s?(Z|UTC|[+-]\d\d:?\d\d)?$"
 
 TAG_SEPARATORS = ("|", ";", ",")
+
+
+class NumberForm(NamedTuple):
+    """One way to write numbers: a style, and the unit that stands with each of them, if one does."""
+
+    style: str
+    unit: str = ""
 
 
 class DateForm(NamedTuple):
@@ -95,6 +112,33 @@ def number_style(text: Any) -> tuple[str, float]:
         if share == 1.0:
             break
     return best, share
+
+
+def without_unit(text: Any, unit: str) -> Any:
+    """Return strings without the unit that stands after or before their number; those without it as they are."""
+    if not unit:
+        return text
+    written = re.escape(unit)
+    return pc.replace_substring_regex(text, rf"^{written}\s*|\s*{written}$", "", max_replacements=1)
+
+
+def units(text: Any) -> Counter[str]:
+    """Return how often known values are a number with each unit, "" for a number alone; others do not count.
+
+    >>> units(pa.array(["6.2 kg", "7kg", "8", "EUR 9", "C-12"])).most_common(1)
+    [('kg', 2)]
+    """
+    parts = pc.extract_regex(text.drop_null(), _WITH_UNIT)
+    pairs = zip(*(pc.struct_field(parts, name).to_pylist() for name in ("before", "after")), strict=True)
+    return Counter(
+        (before or "") + (after or "") for before, after in pairs if before is not None and not (before and after)
+    )
+
+
+def is_unit(text: str) -> bool:
+    """Tell whether a text can be the unit of numbers, or none."""
+    signs = all(each.isalpha() or each in _UNIT_SIGNS or unicodedata.category(each) == "Sc" for each in text)
+    return signs and len(text) <= _LONGEST_UNIT
 
 
 def are_codes(text: Any) -> bool:

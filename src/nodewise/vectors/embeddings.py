@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from html import escape
 from itertools import islice
 from numbers import Integral
@@ -15,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.core.errors import InputError, did_you_mean, require_type
+from nodewise.core.errors import InputError, did_you_mean, nearest, require_type
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors import embedding_files
@@ -117,10 +116,8 @@ class Embeddings:
         found = int(self.ids.positions([node], "the node asked for")[0])
         if found >= 0:
             return found
-        near: list[str] = []
-        if isinstance(node, str):
-            near = get_close_matches(node, map(str, islice(self.ids, _IDS_TO_COMPARE)), n=1)
-        hint = f"did you mean {excerpt(near[0])}?" if near else f"ids look like {excerpt(self.ids[0])}"
+        near = nearest(node, map(str, islice(self.ids, _IDS_TO_COMPARE))) if isinstance(node, str) else None
+        hint = f"did you mean {excerpt(near)}?" if near is not None else f"ids look like {excerpt(self.ids[0])}"
         raise InputError(
             f"no node {excerpt(node)} among the {count(len(self), 'embedding')}; {hint}", code="unknown-node"
         )
