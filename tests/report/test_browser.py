@@ -245,6 +245,19 @@ def test_search_finds_nodes_by_what_is_known_of_them(reader: Reader) -> None:
     page.fill("#search", "")
 
 
+def test_search_works_beside_a_column_of_dates_with_gaps(browser: Any, tmp_path: Path) -> None:
+    joined = guessed("joined", [None if i % 3 == 0 else f"2020-01-{1 + i % 28:02}" for i in range(60)])
+    assert joined.dates
+    write_page(contents(make_subject(attributes=(joined,)), "pca"), tmp_path / "dates.html")
+    other = Reader(browser, tmp_path / "dates.html")
+    other.search("node_31")
+    assert other.heading() == "node_31"
+    other.search("2020-01-05")  # nodes 4 and 32; node 60 is none
+    assert other.page.locator("#group h2").text_content() == "Group of 2 nodes"
+    assert other.complaints == []
+    other.context.close()
+
+
 def test_a_group_grows_node_by_node(reader: Reader) -> None:
     for name in ("node_30", "node_31"):
         reader.search(name)
