@@ -74,6 +74,7 @@ def contents(
         scores = class_scores(subject.labels, subject.class_names, guess, _by_features(subject, seed))
     return {
         "name": subject.name,
+        "title": subject.title,
         "facts": _facts(subject),
         "projection": NAMES[way],
         "nodes": number,

@@ -20,7 +20,7 @@ class Subject:
     """One run.
 
     Attributes:
-        name: what to call it.
+        name: of the graph.
         embeddings: the vectors.
         graph: the graph of the run's nodes, in this order; None if it cannot be read any more.
         labels: int64 (N,), -1 where unknown; None without labels.
@@ -35,6 +35,8 @@ class Subject:
             of the graph.
         total: how many nodes the run has, where it has more than these.
         notes: what else the reader should know, such as why the graph is missing.
+        method: that made the vectors; empty if nobody knows.
+        run: the name of the run's folder.
     """
 
     name: str
@@ -51,6 +53,14 @@ class Subject:
     notes: tuple[str, ...] = ()
     sample: np.ndarray | None = None
     total: int = 0
+    method: str = ""
+    run: str = ""
+
+    @property
+    def title(self) -> str:
+        """What was made of what, and where it lies, as far as that is known."""
+        what = f"{self.method} on {self.name}" if self.method else self.name
+        return what if self.run in ("", self.name) else f"{what}, run {self.run}"
 
     def take(self, rows: np.ndarray) -> Subject:
         """Return the subject of some of the nodes, at increasing positions."""

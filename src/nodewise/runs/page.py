@@ -143,6 +143,8 @@ def read_subject(
         say(each, quiet)
     return Subject(
         name=str(environment.get("graph", {}).get("name") or folder.path.resolve().name),
+        method=str(environment.get("method", "")),
+        run=folder.path.resolve().name,
         embeddings=embeddings,
         graph=graph,
         class_names=() if known is None else known.class_names,

@@ -417,7 +417,6 @@ function showTable(state) {
 }
 
 function showWords(page) {
-  document.title = `${page.title.slice(0, LONGEST_NAME)} · nodewise`;
   byId("title").append(nameOf(page.title));
   const parts = page.verdict.split("`");
   byId("verdict").append(...parts.map((part, i) => (i % 2 ? make("code", {}, part) : part)));

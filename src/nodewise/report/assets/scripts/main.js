@@ -1,8 +1,7 @@
 // Start: read the data, show it, and connect the parts.
 
 function showHeader(page) {
-  document.title = `${page.name.slice(0, LONGEST_NAME)} · nodewise`;
-  byId("title").append(nameOf(page.name));
+  byId("title").append(nameOf(page.title));
   byId("facts").append(
     ...page.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
   );
