@@ -37,7 +37,7 @@ def read_attributes(path: Path, nodes: NodeIds, id_name: str | None = None) -> t
     others = [i for i in range(len(file.names)) if i != key]
     notes = []
     if len(others) > MOST_COLUMNS:
-        notes.append(f"{path.name}: only the first {MOST_COLUMNS} of {len(others)} columns are in the page.")
+        notes.append(f"{path.name}: only the first {MOST_COLUMNS} of {len(others)} columns are on the page.")
     read = file.read([key])
     ids = NodeIds(file.settle([read.keys[0]])[0], str(path), file.place)
     if not len(ids):

@@ -78,7 +78,7 @@ def predict(
         strangers = np.intersect1d(strangers, asked)
     if len(strangers):
         predicted[strangers] = _by_all_labels(vectors, labels, known, strangers, seed)
-    by_all = " Nodes without a label: by a classifier fitted on all labels." if len(strangers) else ""
+    by_all = " Nodes without a label are predicted by a classifier fitted on all labels." if len(strangers) else ""
     parts = _usable(split, labels)
     if parts is not None:
         # Parts of a split may not overlap, so the probe is asked about copies of the nodes it learned from.
@@ -87,21 +87,21 @@ def predict(
         result = linear_probe(vectors[rows], labels[rows], Split(*places), dataset=dataset, seed=seed)
         predicted[known] = result.predictions[0][0, 0]
         how = (
-            f"A linear probe learned from the {count(len(parts.train), 'training node')} of the split. Counted are its "
-            f"predictions for the {count(len(parts.test), 'test node')}, which it has not seen."
+            f"A linear classifier was trained on the {count(len(parts.train), 'training node')} of the split; the "
+            f"scores are those of the {count(len(parts.test), 'test node')}, which it has not seen."
         )
-        meaning = f"By a probe fitted on the {count(len(parts.train), 'training node')} of the split.{by_all}"
+        learned = count(len(parts.train), "training node")
+        meaning = f"Predicted by a classifier fitted on the {learned} of the split.{by_all}"
         return Predictions(predicted, parts.train, parts.test, how, result.protocol, meaning)
     folds = _folds(labels, known, seed)
     result = linear_probe([vectors] * len(folds), labels, folds, dataset=dataset, seed=seed)
     for fold, classes in zip(folds, result.predictions, strict=True):
         predicted[fold.test] = classes[0, 0]
     how = (
-        f"No split came with the labels, so the {count(len(known), 'labeled node')} were dealt into {_FOLDS} parts. "
-        "Counted are the predictions for every part, made by a linear probe that learned from three other parts "
-        "and has not seen it."
+        f"No split came with the labels, so the {count(len(known), 'labeled node')} were divided into {_FOLDS} folds. "
+        "Each fold is predicted by a linear classifier trained on three other folds."
     )
-    meaning = f"By probes fitted on other nodes, never on the node itself.{by_all}"
+    meaning = f"Predicted by classifiers fitted on other nodes, never on the node itself.{by_all}"
     return Predictions(predicted, np.empty(0, np.int64), known, how, result.protocol, meaning)
 
 

@@ -81,6 +81,7 @@ def contents(
         "ids": packed_texts([str(name) for name in subject.embeddings.ids]),
         "points": packed_array(points),
         "columns": _packed_columns(columns, notes),
+        "opening": _opening(columns),
         **lists,
         "metrics": list(subject.metrics),
         "labelled": subject.labels is not None,
@@ -158,6 +159,14 @@ def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Co
     return distinct_names([*found, *subject.attributes])
 
 
+def _opening(columns: Sequence[Column]) -> str:
+    """Return the column that the map is colored by at first: the first, unless it leaves most of the map gray."""
+    first, *others = columns
+    if first.kind == "category" and 2 * np.count_nonzero(first.values < 0) > len(first.values):
+        return next((column.name for column in others if column.name in ("predicted label", "cluster")), first.name)
+    return first.name
+
+
 def _outcomes(labels: np.ndarray, guess: Predictions) -> Column:
     """Whether each node was given its own class; of those that were fitted on, nothing can be said."""
     alone = np.isin(labels, np.flatnonzero(np.bincount(labels[labels >= 0]) == 1))  # no classifier can know its class
@@ -165,9 +174,9 @@ def _outcomes(labels: np.ndarray, guess: Predictions) -> Column:
     codes[guess.fitted] = 2
     names = ("wrong", "right", "used for fitting")
     used = names if len(guess.fitted) else names[:2]
-    note = "Right: the predicted label is the node's own, be it a validation or a test node; Classes counts test nodes."
+    note = "Right: the predicted label is the true one. Validation nodes are shown too; Classes counts test nodes only."
     if not len(guess.fitted):
-        note = "Right: the predicted label is the node's own, which the probe had not seen."
+        note = "Right: the predicted label is the true one, which the classifier had not seen."
     outcomes = categories("prediction right?", codes, used, unknown="no label to compare", note=note)
     return replace(outcomes, tones=("wrong", "right", "fitted")[: len(used)])
 

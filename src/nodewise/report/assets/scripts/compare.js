@@ -158,7 +158,7 @@ function drawGains(state, width) {
     .filter((name) => name !== REFERENCE && state.gain(name) !== null)
     .map((name) => ({ name, ...state.gain(name), mark: MARKS[state.gain(name).verdict] }))
     .sort((a, b) => b.mean - a.mean);
-  if (rows.length === 0) return hint("Two seeds or more have gains.");
+  if (rows.length === 0) return hint("Gains need two seeds or more.");
   return rowsOfDots(state, width, rows, { label: "Gains", reading: "gains-reading", zero: true, format: signed });
 }
 
@@ -191,7 +191,7 @@ function dotLabels(points, width) {
 
 /** Strategies as dots: `points` are {name, x, y} in values. */
 function scatter(state, width, points, { label, reading, titles, log, formats, lines = [] }) {
-  if (points.length === 0) return hint("The rows hold none of this.");
+  if (points.length === 0) return hint("No row has this measure.");
   const { left, right, top, bottom } = MARGIN;
   const [across, down] = [width - left - right, CHART_HEIGHT - top - bottom];
   const scale = log ? Math.log2 : (value) => value;
@@ -274,7 +274,7 @@ function drawLines(state, width, quantity, reading, format) {
       return { name, points: curves.steps.map((step, i) => [step, values[i]]).filter(([, value]) => known(value)) };
     })
     .filter(({ points }) => points.length > 0);
-  if (series.length === 0) return hint("The rows hold none of this.");
+  if (series.length === 0) return hint("No row has this measure.");
   const { left, right, top, bottom } = MARGIN;
   const height = 220;
   const steps = series.flatMap(({ points }) => points.map(([step]) => step));
@@ -457,6 +457,7 @@ function start() {
   if (page.surface.length > 0) state.show("surface", (width) => drawSurface(state, width));
   state.redraw();
   document.documentElement.dataset.ready = "true";
+  goToPlace();
 }
 
 start();

@@ -25,6 +25,7 @@ class Legend {
     choice.append(
       ...colourable.map((column, i) => make("option", { value: String(i) }, column.name.slice(0, LONGEST_NAME))),
     );
+    choice.value = String(colourable.indexOf(selection.column));
     choice.addEventListener("change", () => selection.colourBy(colourable[Number(choice.value)]));
     selection.listen((changed) => {
       if (changed.includes("column")) this.show();

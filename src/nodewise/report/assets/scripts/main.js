@@ -51,7 +51,7 @@ function showMap(page, selection) {
 async function start() {
   setTheme(initialTheme());
   const page = await readData();
-  const selection = new Selection(page.columns.find((column) => column.kind !== "text"));
+  const selection = new Selection(page.columns.find(({ name }) => name === page.opening));
   selection.colourOf = colouring(selection.column);
   selection.listen((changed) => {
     if (changed.includes("column")) selection.set({ colourOf: colouring(selection.column) });
@@ -75,6 +75,7 @@ async function start() {
   showSettings(page);
   connectTheme(() => selection.set({ colourOf: colouring(selection.column) }));
   document.documentElement.dataset.ready = "true";
+  goToPlace();
 }
 
 start();

@@ -119,9 +119,9 @@ class Search {
         ),
       );
     });
-    if (rows.length === 0) rows.push(make("li", {}, make("p", {}, "No id or attribute holds this.")));
+    if (rows.length === 0) rows.push(make("li", {}, make("p", {}, "No id or attribute matches this.")));
     const more = named.length + values.length > this.found.length;
-    if (more) rows.push(make("li", {}, make("p", {}, "There are more; type on.")));
+    if (more) rows.push(make("li", {}, make("p", {}, "There are more; keep typing.")));
     this.results.replaceChildren(...rows);
   }
 

@@ -7,11 +7,11 @@ function showClasses({ classes, labelled }) {
   if (classes === null) {
     const remedy = ["Labels of some nodes would show how well classes can be predicted: "];
     remedy.push(make("code", {}, "nodewise report RUN --labels labels.csv"), ", with the columns id and label.");
-    const why = ["There are too few labels to compare a classifier with; the note above says how many it takes."];
+    const why = ["There are too few labels to score a classifier; the note above says how many it needs."];
     element.append(make("p", { class: "hint" }, ...(labelled ? why : remedy)));
     return;
   }
-  const headline = `${percent(classes.accuracy)} % of ${classes.counted} are given their own class`;
+  const headline = `${percent(classes.accuracy)} % of ${classes.counted} are classified correctly`;
   const beside = classes.baselines.map(([name, accuracy]) => `${name}: ${percent(accuracy)} %`).join("; ");
   const mean = `The mean F1 of the classes is ${percent(classes.macro_f1)} %.`;
   const stroke = classes.raw_f1 ? "; stroke: raw features" : "";
@@ -21,7 +21,12 @@ function showClasses({ classes, labelled }) {
       : confusionTable(classes);
   element.append(
     make("p", { class: "how" }, make("strong", {}, headline), ` (${beside}). ${mean} ${classes.how}`),
-    make("details", { class: "how" }, make("summary", {}, "Settings of the probe"), make("p", {}, classes.protocol)),
+    make(
+      "details",
+      { class: "how" },
+      make("summary", {}, "Settings of the classifier"),
+      make("p", {}, classes.protocol),
+    ),
     make(
       "div",
       { class: "classes" },
@@ -44,11 +49,9 @@ function confusionTable({ names, matrix }) {
     const total = row.reduce((sum, number) => sum + number, 0);
     const cells = row.map((number, j) => {
       const share = total ? number / total : 0;
-      const cell = make(
-        "td",
-        { title: `${percent(share)} % of ${names[i].slice(0, LONGEST_NAME)} given ${names[j].slice(0, LONGEST_NAME)}` },
-        number ? formatCount(number) : "·",
-      );
+      const [truth, guess] = [names[i], names[j]].map((name) => name.slice(0, LONGEST_NAME));
+      const title = `${percent(share)} % of ${truth} predicted as ${guess}`;
+      const cell = make("td", { title }, number ? formatCount(number) : "·");
       cell.style.background = `rgba(var(--shade), ${(0.04 + 0.6 * share).toFixed(3)})`;
       return cell;
     });
@@ -88,7 +91,8 @@ function scoreTable({ names, precision, recall, f1, support, raw_f1: raw }) {
 /** Nested tables as panels: one for the plain values, one for every table among them. */
 function settingPanels(title, values) {
   const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-  const plain = Object.entries(values).filter(([, value]) => !isTable(value));
+  const isEmpty = (value) => value === "" || (Array.isArray(value) && value.length === 0);
+  const plain = Object.entries(values).filter(([, value]) => !isTable(value) && !isEmpty(value));
   const tables = Object.entries(values).filter(([, value]) => isTable(value));
   const rows = plain.map(([name, value]) => {
     const text = Array.isArray(value) ? value.join(" ") : String(value ?? "none");
