@@ -59,6 +59,17 @@ def test_features_have_the_names_of_their_file_whatever_the_ids_are_called(
     assert names(data_of(run / "report.html"))[-5:] == ["a", "b", "c", "d", "e"]
 
 
+def test_amounts_that_became_features_can_color_the_map(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    table = Path("nodes.csv").read_text().splitlines()
+    rows = [f'{line},"€ {1000 + 7.25 * i:,.2f}"' for i, line in enumerate(table[1:])]
+    Path("nodes.csv").write_text("\n".join([f"{table[0]},amount", *rows]) + "\n", encoding="utf-8")
+    run = embedded()
+    assert nodewise("report", "run", "--projection", "pca", "--quiet").code == 0
+    columns = {column["name"]: column for column in data_of(run / "report.html")["columns"]}
+    assert columns["amount"]["kind"] == "number"
+    assert (unpacked(columns["amount"]["values"]) == [1000 + 7.25 * i for i in range(40)]).all()
+
+
 def test_the_default_map_is_tsne(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
     run = embedded()
     assert nodewise("report", "run", "--quiet").code == 0

@@ -11,6 +11,7 @@ import numpy as np
 from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.graph.graph import Graph
+from nodewise.report.cluster_names import name_clusters
 from nodewise.report.classes import Predictions, class_scores, predict
 from nodewise.report.columns import Column, categories, distinct_names, numbers
 from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
@@ -182,7 +183,8 @@ def _outcomes(labels: np.ndarray, guess: Predictions) -> Column:
 
 
 def _clusters(subject: Subject, seed: int) -> Column:
-    vectors, labels = subject.embeddings.vectors, subject.labels
+    # By cosine, and numbered from 0, as `nodewise clusters` does.
+    vectors, labels = unit_rows(subject.embeddings.vectors), subject.labels
     classes = 0 if labels is None else len(np.unique(labels[labels >= 0]))
     if classes < 2:
         number, why = cluster_number(vectors, seed), "chosen by silhouette"
@@ -190,14 +192,27 @@ def _clusters(subject: Subject, seed: int) -> Column:
         number = min(classes, _MOST_CLUSTERS)
         why = "as many as classes" if number == classes else "fewer than classes"
     found = clusters(vectors, number, seed)
-    names = range(1, found.max(initial=0) + 2)
-    return categories("cluster", found, names, note=f"k-means, k = {len(names)}, {why}.")
+    names = range(found.max(initial=0) + 1)
+    column = categories("cluster", found, names, note=f"k-means, k = {len(names)}, {why}.")
+    return replace(column, meanings=_cluster_meanings(subject, found))
+
+
+def _cluster_meanings(subject: Subject, found: np.ndarray) -> tuple[str, ...]:
+    """Return what the members of each cluster have in common, by the features of training; "" where nothing tells."""
+    graph = subject.graph
+    if graph is None or len(found) * graph.num_features > _MOST_FEATURES and isinstance(graph.features, np.ndarray):
+        return ()
+    known = tuple(subject.environment.get("graph", {}).get("feature_names", ()))
+    if len(known) != graph.num_features:  # "high feature 17" says nothing to anybody
+        return ()
+    names = name_clusters(found, graph, known, (), subject.sample)
+    return tuple("" if name == f"cluster {each}" else name for each, name in enumerate(names))
 
 
 def _packed_columns(columns: Sequence[Column], notes: list[str]) -> list[dict[str, Any]]:
     packed = []
     for column in columns:
-        fields = ("name", "kind", "tones", "unknown", "note", "origin")
+        fields = ("name", "kind", "tones", "unknown", "note", "origin", "meanings")
         entry: dict[str, Any] = {name: getattr(column, name) for name in fields}
         if column.kind == "number":
             scale = {"logarithmic": column.logarithmic, "dates": column.dates}

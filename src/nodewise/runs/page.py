@@ -119,7 +119,9 @@ def read_subject(
             known, attributes_file = None, attributes_file or labels_file or folder.labels
     columns = _features(graph, folder, runs.ids) if graph is not None else ()
     if attributes_file is not None:
-        extra, remarks = read_attributes(attributes_file, runs.ids, tables.id_column)
+        extra, remarks = read_attributes(
+            attributes_file, runs.ids, tables.id_column, None if graph is None else graph.table
+        )
         named = {column.name for column in extra}
         columns = extra + tuple(column for column in columns if column.name not in named)
         notes.extend(remarks)
@@ -177,7 +179,7 @@ def _features(graph: Graph, folder: RunFolder, ids: NodeIds) -> tuple[Column, ..
     if graph.table is not None and graph.origin is not None and "features" in graph.origin:
         with suppress(InputError):  # its ids may be in a column that only the edges tell
             table, named = Path(str(graph.origin["features"])), graph.origin.get("id_column")
-            return read_attributes(table, ids, None if named is None else str(named))[0]
+            return read_attributes(table, ids, None if named is None else str(named), graph.table)[0]
     names = folder.read_environment().get("graph", {}).get("feature_names", ())
     kinds = () if graph.kinds is None else (guessed("type", [[*graph.kind_names, None][kind] for kind in graph.kinds]),)
     return (*kinds, *feature_columns(graph, tuple(names)))
