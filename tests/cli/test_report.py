@@ -70,6 +70,16 @@ def test_amounts_that_became_features_can_color_the_map(nodewise: Nodewise, embe
     assert (unpacked(columns["amount"]["values"]) == [1000 + 7.25 * i for i in range(40)]).all()
 
 
+def test_scores_stand_beside_those_of_smoothed_features(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded()
+    assert nodewise("report", "run", "--projection", "pca", "--quiet").code == 0
+    classes = data_of(run / "report.html")["classes"]
+    names = [name for name, _ in classes["baselines"]]
+    assert set(names) == {"smoothed features", "raw features", "the most frequent class for everybody"}
+    best = max(accuracy for _, accuracy in classes["baselines"][:2])
+    assert (classes["untrained"], best) == tuple(classes["baselines"][0])
+
+
 def test_the_default_map_is_tsne(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
     run = embedded()
     assert nodewise("report", "run", "--quiet").code == 0

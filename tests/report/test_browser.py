@@ -801,3 +801,23 @@ def test_scores_stand_beside_what_raw_features_reach(reader: Reader) -> None:
     assert strokes.count() == 3
     shown = reader.page.locator("#classes td[title^='raw features']").first.get_attribute("title")
     assert strokes.first.evaluate("(stroke) => stroke.style.left") == f"{float(shown.split()[2]):g}%"
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "words"),
+    [
+        (0.957, 0.8, "That is 15.7 points above the best without training, smoothed features."),
+        (0.957, 0.9574, "The best without training, smoothed features, do just as well."),
+        (0.957, 0.967, "That is 1.0 points below the best without training, smoothed features."),
+    ],
+)
+def test_what_training_was_worth_is_said(browser: Any, tmp_path: Path, own: float, other: float, words: str) -> None:
+    found = contents(make_subject(), "pca")
+    changes = {"accuracy": own, "untrained": "smoothed features", "untrained_f1": [0.5, 0.5, 0.5]}
+    changes["baselines"] = [("smoothed features", other), ("raw features", 0.8)]
+    found["classes"] = found["classes"] | changes
+    write_page(found, tmp_path / "worth.html")
+    page = Reader(browser, tmp_path / "worth.html")
+    assert words in page.page.locator("#classes .how").first.text_content()
+    assert page.page.locator("#classes td[title='smoothed features: 50.0 %']").count() == 3
+    page.context.close()

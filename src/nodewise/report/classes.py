@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,36 +111,42 @@ def confusion(labels: np.ndarray, predicted: np.ndarray, classes: int) -> np.nda
 
 
 def class_scores(
-    labels: np.ndarray, class_names: Sequence[object], found: Predictions, raw: Predictions | None = None
+    labels: np.ndarray,
+    class_names: Sequence[object],
+    found: Predictions,
+    untrained: Mapping[str, Predictions] | None = None,
 ) -> dict[str, Any]:
     """Return the confusion matrix of the counted nodes and the scores that follow from it, by class.
 
-    Beside them, what needs no vectors: the most frequent class for everybody and, if given, the same classifier on the
-    raw features.
+    Beside them, what needs no training: by name the same classifier on something else, the best first, and the most
+    frequent class for everybody. The F1 of the best is that of each class.
     """
     matrix = confusion(labels[found.counted], found.predicted[found.counted], len(class_names))
     used = np.flatnonzero(matrix.sum(0) + matrix.sum(1))
     matrix = matrix[np.ix_(used, used)]
     truths = matrix.sum(1)
     precision, recall, f1 = _scores(matrix)
-    baselines, raw_f1 = [("the most frequent class for everybody", float(truths.max() / truths.sum()))], None
-    if raw is not None:
-        other = confusion(labels[raw.counted], raw.predicted[raw.counted], len(class_names))
-        baselines.insert(0, ("raw features", float(np.diag(other).sum() / other.sum())))
-        raw_f1 = _scores(other)[2][used]
+    others = {
+        name: confusion(labels[each.counted], each.predicted[each.counted], len(class_names))
+        for name, each in (untrained or {}).items()
+    }
+    accuracies = {name: float(np.diag(other).sum() / other.sum()) for name, other in others.items()}
+    by_accuracy = sorted(accuracies.items(), key=lambda pair: -pair[1])
+    best = by_accuracy[0][0] if by_accuracy else None
     return {
         "how": found.how,
         "protocol": found.protocol,
         "names": [str(class_names[int(i)]) for i in used],
         "accuracy": float(np.diag(matrix).sum() / matrix.sum()),
-        "baselines": baselines,
+        "baselines": [*by_accuracy, ("the most frequent class for everybody", float(truths.max() / truths.sum()))],
+        "untrained": best,
+        "untrained_f1": None if best is None else _scores(others[best])[2][used],
         "macro_f1": float(f1.mean()),
         "counted": count(int(matrix.sum()), "node"),
         "matrix": matrix if len(used) <= _MOST_CLASSES_IN_MATRIX else None,
         "recall": recall,
         "precision": precision,
         "f1": f1,
-        "raw_f1": raw_f1,
         "support": truths,
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -72,7 +73,7 @@ def contents(
         bar.advance()
     scores = None
     if guess is not None and subject.labels is not None:
-        scores = class_scores(subject.labels, subject.class_names, guess, _by_features(subject, seed))
+        scores = class_scores(subject.labels, subject.class_names, guess, _without_training(subject, seed))
     return {
         "name": subject.name,
         "title": subject.title,
@@ -130,20 +131,30 @@ def _predictions(subject: Subject, seed: int, notes: list[str]) -> Predictions |
     return found
 
 
-def _by_features(subject: Subject, seed: int) -> Predictions | None:
-    """Return what the same classifier makes of the raw features, where that takes no longer than the rest."""
-    graph = subject.graph
-    if graph is None or graph.structural or subject.labels is None:
-        return None
+def _without_training(subject: Subject, seed: int) -> dict[str, Predictions]:
+    """Return what the same classifier makes of vectors that learned nothing, where that takes no longer than the rest.
+
+    Raw features in raw units would look worse than they are, so where they are dense and in folds they are
+    standardized, as `nodewise evaluate` does it.
+    """
+    graph, found = subject.graph, dict[str, Predictions]()
+    if graph is None or subject.labels is None:
+        return found
+    others: dict[str, Any] = dict(subject.untrained)
     fits = _MOST_FEATURES if subject.split is not None else _MOST_FEATURES_IN_FOLDS
-    if len(subject.embeddings) * graph.num_features > fits:
-        return None
-    rows = graph.features if subject.sample is None else graph.features[subject.sample]
-    dense = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float32)
-    try:
-        return predict(dense, subject.labels, subject.split, asked=np.empty(0), dataset=subject.name.lower(), seed=seed)
-    except InputError:
-        return None
+    if len(subject.embeddings) * graph.num_features <= fits:
+        rows: Any = graph.features if subject.sample is None else graph.features[subject.sample]
+        if isinstance(rows, np.ndarray) and subject.split is None:
+            spread = rows.std(0)
+            rows = (rows - rows.mean(0)) / np.where(spread > 0, spread, 1)
+        others[f"{'structural' if graph.structural else 'raw'} features"] = rows
+    for name, rows in others.items():
+        dense = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float32)
+        with suppress(InputError):
+            found[name] = predict(
+                dense, subject.labels, subject.split, asked=np.empty(0), dataset=subject.name.lower(), seed=seed
+            )
+    return found
 
 
 def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Column, ...]:

@@ -37,6 +37,7 @@ class Subject:
         notes: what else the reader should know, such as why the graph is missing.
         method: that made the vectors; empty if nobody knows.
         run: the name of the run's folder.
+        untrained: by name, vectors of the same nodes that learned nothing, to compare with.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Subject:
     total: int = 0
     method: str = ""
     run: str = ""
+    untrained: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -67,7 +69,9 @@ class Subject:
         embeddings = Embeddings(self.embeddings.ids.take(rows), self.embeddings.vectors[rows])
         part = take_labels(self.labels, self.split, rows)
         columns = tuple(column.take(rows) for column in self.attributes)
-        return replace(self, embeddings=embeddings, attributes=columns, sample=rows, total=len(self.embeddings), **part)
+        untrained = {name: vectors[rows] for name, vectors in self.untrained.items()}
+        changed = {"embeddings": embeddings, "attributes": columns, "untrained": untrained}
+        return replace(self, sample=rows, total=len(self.embeddings), **changed, **part)
 
 
 def drawn(total: int, labels: np.ndarray | None, number: int, seed: int) -> np.ndarray:

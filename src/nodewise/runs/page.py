@@ -18,6 +18,7 @@ from nodewise.core.terminal import say
 from nodewise.encoders.preparation import units_warning
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
+from nodewise.methods.smoothed import SmoothedFeatures
 from nodewise.read.parquet import ParquetColumns
 from nodewise.report.attributes import feature_columns, read_attributes
 from nodewise.report.columns import Column, guessed
@@ -32,6 +33,9 @@ from nodewise.runs.together import find_graph, read_run_without_vectors, read_ru
 from nodewise.vectors.embedding_files import read_parquet_ids, read_parquet_rows
 from nodewise.vectors.embeddings import Embeddings
 from nodewise.vectors.shards import has_shards
+
+_MOST_SMOOTHED, _MOST_IN_FOLDS = 30_000_000, 20_000
+"""Numbers in the features, and nodes without a split, up to which smoothed features are compared with."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,7 @@ def read_subject(
     else:
         embeddings = Embeddings(runs.ids, runs.matrices[0])
     metrics = folder.read_metrics()
+    untrained = {} if graph is None or labels is None or large else _untrained(graph, split is not None)
     for each in told:
         say(each, quiet)
     return Subject(
@@ -152,12 +157,24 @@ def read_subject(
         class_names=() if known is None else known.class_names,
         **part,
         attributes=columns,
+        untrained=untrained,
         metrics=metrics,
         settings={} if runs.settings is None else to_mapping(runs.settings),
         environment=environment,
         warnings=warnings,
         notes=tuple(notes),
     )
+
+
+def _untrained(graph: Graph, has_split: bool) -> dict[str, np.ndarray]:
+    """Return smoothed features, which learned nothing and are hard to beat, where they take seconds."""
+    size = graph.features.size if isinstance(graph.features, np.ndarray) else graph.features.nnz
+    # Folds are classified one by one, so without a split it takes five times as long.
+    if size > _MOST_SMOOTHED or graph.num_nodes > (MOST_SHOWN if has_split else _MOST_IN_FOLDS):
+        return {}
+    with suppress(InputError):  # features that no method could use either
+        return {"smoothed features": SmoothedFeatures().fit(graph).embeddings_.vectors}
+    return {}
 
 
 def _number_of_vectors(folder: RunFolder) -> int:

@@ -13,14 +13,15 @@ function showClasses({ classes, labelled }) {
   }
   const headline = `${percent(classes.accuracy)} % of ${classes.counted} are classified correctly`;
   const beside = classes.baselines.map(([name, accuracy]) => `${name}: ${percent(accuracy)} %`).join("; ");
+  const gain = gainWords(classes);
   const mean = `The mean F1 of the classes is ${percent(classes.macro_f1)} %.`;
-  const stroke = classes.raw_f1 ? "; stroke: raw features" : "";
+  const stroke = classes.untrained === null ? "" : `; stroke: ${classes.untrained}`;
   const matrix =
     classes.matrix === null
       ? make("p", { class: "hint" }, "There are too many classes for a matrix.")
       : confusionTable(classes);
   element.append(
-    make("p", { class: "how" }, make("strong", {}, headline), ` (${beside}). ${mean} ${classes.how}`),
+    make("p", { class: "how" }, make("strong", {}, headline), ` (${beside}). ${gain}${mean} ${classes.how}`),
     make(
       "details",
       { class: "how" },
@@ -34,6 +35,21 @@ function showClasses({ classes, labelled }) {
       tablePanel(`Scores of each class, in percent${stroke}`, scoreTable(classes)),
     ),
   );
+}
+
+/** What training was worth: the score beside the best that needs none, as both are shown. */
+function gainWords({ accuracy, baselines, untrained }) {
+  if (untrained === null) return "";
+  const points = Number(percent(accuracy)) - Number(percent(baselines[0][1]));
+  const where = `${Math.abs(points).toFixed(1)} points ${points > 0 ? "above" : "below"}`;
+  const words =
+    Math.abs(points) < 0.05
+      ? `The best without training, ${untrained}, do just as well.`
+      : `That is ${where} the best without training, ${untrained}.`;
+  const evaluate = baselines.some(([name]) => name === "smoothed features")
+    ? "nodewise evaluate shows whether the difference is more than chance."
+    : "nodewise evaluate also compares with smoothed features, which are often better.";
+  return `${words} ${evaluate} `;
 }
 
 /** A panel whose title stays where it is when the table below is scrolled. */
@@ -66,8 +82,8 @@ function confusionTable({ names, matrix }) {
   );
 }
 
-/** Scores of each class; a stroke in the bar is where raw features reach. */
-function scoreTable({ names, precision, recall, f1, support, raw_f1: raw }) {
+/** Scores of each class; a stroke in the bar is where the best without training reaches. */
+function scoreTable({ names, precision, recall, f1, support, untrained, untrained_f1: other }) {
   const heads = ["class", "nodes", "precision", "recall", "F1"].map((name) => make("th", { scope: "col" }, name));
   const rows = names.map((name, i) =>
     make(
@@ -77,7 +93,12 @@ function scoreTable({ names, precision, recall, f1, support, raw_f1: raw }) {
       make("td", {}, formatCount(support[i])),
       make("td", {}, percent(precision[i])),
       make("td", {}, percent(recall[i])),
-      make("td", { title: raw ? `raw features: ${percent(raw[i])} %` : "" }, percent(f1[i]), bar(f1[i], raw?.[i])),
+      make(
+        "td",
+        { title: other ? `${untrained}: ${percent(other[i])} %` : "" },
+        percent(f1[i]),
+        bar(f1[i], other?.[i]),
+      ),
     ),
   );
   return make(
