@@ -38,7 +38,7 @@ def test_a_page_in_the_run_with_everything_the_run_knows(nodewise: Nodewise, emb
     assert [record["step"] for record in data["metrics"]] == [0, 1]
     assert data["settings"]["training"]["steps"] == 2
     assert data["environment"]["graph"]["nodes"] == 40
-    assert data["title"] == f"nodewise on {data['name']}, run run"
+    assert data["title"] == f"nodewise on {data['name']}, folder run"
     assert (unpacked(data["degrees"]) == 4).all()
     assert data["notes"] == []
 

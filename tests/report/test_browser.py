@@ -444,9 +444,7 @@ def test_a_link_to_a_section_ends_there(reader: Reader, browser: Any, section: s
 
 
 @pytest.mark.parametrize(("known", "opening"), [(31, "label"), (29, "predicted label"), (5, "cluster")])
-def test_the_map_opens_on_a_column_that_most_nodes_have(
-    browser: Any, tmp_path: Path, known: int, opening: str
-) -> None:
+def test_the_map_opens_on_a_column_that_most_nodes_have(browser: Any, tmp_path: Path, known: int, opening: str) -> None:
     subject = make_subject()
     labels = np.where(np.isin(np.arange(60), np.random.default_rng(0).permutation(60)[:known]), subject.labels, -1)
     write_page(contents(make_subject(labels=labels), "pca"), tmp_path / "opening.html")

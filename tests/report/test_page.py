@@ -73,14 +73,12 @@ def test_hostile_data_leave_the_markup_as_it_is(text: str, subject: Subject) -> 
     [
         ({}, "cora"),
         ({"method": "dgi"}, "dgi on cora"),
-        ({"method": "dgi", "run": "first"}, "dgi on cora, run first"),
+        ({"method": "dgi", "run": "first"}, "dgi on cora, folder first"),
         ({"method": "dgi", "run": "cora"}, "dgi on cora"),
-        ({"run": "</title><b>{{data}}"}, "cora, run </title><b>{{data}}"),
+        ({"run": "</title><b>{{data}}"}, "cora, folder </title><b>{{data}}"),
     ],
 )
-def test_the_tab_and_the_heading_say_what_the_page_is_of(
-    subject: Subject, known: dict[str, str], title: str
-) -> None:
+def test_the_tab_and_the_heading_say_what_the_page_is_of(subject: Subject, known: dict[str, str], title: str) -> None:
     found = contents(replace(subject, name="cora", **known), "pca")
     assert found["title"] == title
     head = page(found).partition("<title>")[2].partition("</title>")[0]

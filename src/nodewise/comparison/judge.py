@@ -411,7 +411,13 @@ class Comparison:
             ],
             "gains": [
                 {"strategy": each.strategy, "graph": each.graph, "budget": each.budget}
-                | {**each.difference.to_dict(), "mean": each.mean, "p": each.p, "adjusted": each.adjusted, "verdict": each.verdict}
+                | {
+                    **each.difference.to_dict(),
+                    "mean": each.mean,
+                    "p": each.p,
+                    "adjusted": each.adjusted,
+                    "verdict": each.verdict,
+                }
                 for each in self.gains
             ],
             "relations": {name: self.relation(name) for name in self.measures},

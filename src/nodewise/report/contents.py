@@ -12,8 +12,8 @@ import numpy as np
 from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.graph.graph import Graph
-from nodewise.report.cluster_names import name_clusters
 from nodewise.report.classes import Predictions, class_scores, predict
+from nodewise.report.cluster_names import name_clusters
 from nodewise.report.columns import Column, categories, distinct_names, numbers
 from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
 from nodewise.report.neighbors import MOST_EXACT, Neighbors, adjacent, cluster_number, clusters, nearest
@@ -211,7 +211,7 @@ def _clusters(subject: Subject, seed: int) -> Column:
 def _cluster_meanings(subject: Subject, found: np.ndarray) -> tuple[str, ...]:
     """Return what the members of each cluster have in common, by the features of training; "" where nothing tells."""
     graph = subject.graph
-    if graph is None or len(found) * graph.num_features > _MOST_FEATURES and isinstance(graph.features, np.ndarray):
+    if graph is None or (len(found) * graph.num_features > _MOST_FEATURES and isinstance(graph.features, np.ndarray)):
         return ()
     known = tuple(subject.environment.get("graph", {}).get("feature_names", ()))
     if len(known) != graph.num_features:  # "high feature 17" says nothing to anybody

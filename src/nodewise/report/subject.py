@@ -62,16 +62,15 @@ class Subject:
     def title(self) -> str:
         """What was made of what, and where it lies, as far as that is known."""
         what = f"{self.method} on {self.name}" if self.method else self.name
-        return what if self.run in ("", self.name) else f"{what}, run {self.run}"
+        return what if self.run in ("", self.name) else f"{what}, folder {self.run}"
 
     def take(self, rows: np.ndarray) -> Subject:
         """Return the subject of some of the nodes, at increasing positions."""
         embeddings = Embeddings(self.embeddings.ids.take(rows), self.embeddings.vectors[rows])
         part = take_labels(self.labels, self.split, rows)
         columns = tuple(column.take(rows) for column in self.attributes)
-        untrained = {name: vectors[rows] for name, vectors in self.untrained.items()}
-        changed = {"embeddings": embeddings, "attributes": columns, "untrained": untrained}
-        return replace(self, sample=rows, total=len(self.embeddings), **changed, **part)
+        part["untrained"] = {name: vectors[rows] for name, vectors in self.untrained.items()}
+        return replace(self, embeddings=embeddings, attributes=columns, sample=rows, total=len(self.embeddings), **part)
 
 
 def drawn(total: int, labels: np.ndarray | None, number: int, seed: int) -> np.ndarray:
