@@ -38,6 +38,7 @@ def test_a_page_in_the_run_with_everything_the_run_knows(nodewise: Nodewise, emb
     assert [record["step"] for record in data["metrics"]] == [0, 1]
     assert data["settings"]["training"]["steps"] == 2
     assert data["environment"]["graph"]["nodes"] == 40
+    assert data["title"] == f"nodewise on {data['name']}, folder run"
     assert (unpacked(data["degrees"]) == 4).all()
     assert data["notes"] == []
 
@@ -56,6 +57,27 @@ def test_features_have_the_names_of_their_file_whatever_the_ids_are_called(
     run = embedded("run", *options)
     assert nodewise("report", "run", "--projection", "pca", "--quiet").code == 0
     assert names(data_of(run / "report.html"))[-5:] == ["a", "b", "c", "d", "e"]
+
+
+def test_amounts_that_became_features_can_color_the_map(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    table = Path("nodes.csv").read_text().splitlines()
+    rows = [f'{line},"€ {1000 + 7.25 * i:,.2f}"' for i, line in enumerate(table[1:])]
+    Path("nodes.csv").write_text("\n".join([f"{table[0]},amount", *rows]) + "\n", encoding="utf-8")
+    run = embedded()
+    assert nodewise("report", "run", "--projection", "pca", "--quiet").code == 0
+    columns = {column["name"]: column for column in data_of(run / "report.html")["columns"]}
+    assert columns["amount"]["kind"] == "number"
+    assert (unpacked(columns["amount"]["values"]) == [1000 + 7.25 * i for i in range(40)]).all()
+
+
+def test_scores_stand_beside_those_of_smoothed_features(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:
+    run = embedded()
+    assert nodewise("report", "run", "--projection", "pca", "--quiet").code == 0
+    classes = data_of(run / "report.html")["classes"]
+    names = [name for name, _ in classes["baselines"]]
+    assert set(names) == {"smoothed features", "raw features", "the most frequent class for everybody"}
+    best = max(accuracy for _, accuracy in classes["baselines"][:2])
+    assert (classes["untrained"], best) == tuple(classes["baselines"][0])
 
 
 def test_the_default_map_is_tsne(nodewise: Nodewise, embedded: Callable[..., Path]) -> None:

@@ -16,9 +16,15 @@ from nodewise.evaluation.paired import group_shares
 GRAPHS, STRATEGIES = ("a", "b", "c"), ("all", "good", "same", "bad")
 
 
-def comparison(gains: dict[str, float], seeds: int = 8, noise: float = 0.2, **changes: Any) -> Comparison:
+def comparison(
+    gains: dict[str, float],
+    seeds: int = 8,
+    noise: float = 0.2,
+    strategies: tuple[str, ...] = STRATEGIES,
+    **changes: Any,
+) -> Comparison:
     generator, rows = np.random.default_rng(0), []
-    for graph, name, seed in itertools.product(GRAPHS, STRATEGIES, range(seeds)):
+    for graph, name, seed in itertools.product(GRAPHS, strategies, range(seeds)):
         score = 70 + seed + gains.get(name, 0) + noise * generator.normal()
         shares = np.clip((score + generator.normal(size=40)) / 100, 0, 1)
         look = {"step": 0, "collision": 0.3 - gains.get(name, 0) / 10, "negatives": 100}
@@ -30,7 +36,7 @@ def comparison(gains: dict[str, float], seeds: int = 8, noise: float = 0.2, **ch
                 "cost": {"seconds": 1.0, "ms_per_step": 2.0 + (name == "good"), "peak_mb": 5},
             }
         )
-    return Comparison(tuple(rows), STRATEGIES, GRAPHS, ("few",), **changes)
+    return Comparison(tuple(rows), strategies, GRAPHS, ("few",), **changes)
 
 
 @pytest.mark.parametrize("p", [[0.01], [0.04, 0.01, 0.03], [0.5, 0.5, 0.01, 0.9], []])
@@ -86,11 +92,54 @@ def test_a_diagnosis_takes_nothing_from_the_others() -> None:
 
 
 def test_what_goes_with_a_gain_is_said() -> None:
-    found = comparison({"good": 2.0, "bad": -2.0})
+    many = (*STRATEGIES, "better", "best", "worse", "worst")
+    found = comparison(
+        {"good": 2.0, "bad": -2.0, "better": 3.0, "best": 4.0, "worse": -3.0, "worst": -4.0}, strategies=many
+    )
     assert found.relation("collision") == pytest.approx(-1, abs=0.25)
     assert "| collision | same-class share of the negatives | -" in found.markdown()
     assert np.isnan(found.relation("negatives"))  # the same for all
     assert found.to_dict()["relations"]["collision"] < 0
+
+
+def test_a_few_strategies_have_no_correlations() -> None:
+    gains = {"good": 2.0, "bad": -2.0, "a": 1.0, "b": 3.0, "c": -1.0}
+    for strategies, told in ((STRATEGIES, False), ((*STRATEGIES, *"abc"), False), ((*STRATEGIES, *"abcd"), True)):
+        found = comparison(gains, strategies=strategies)
+        assert np.isfinite(found.relation("collision")) == told
+        assert ("What goes with a gain" in found.markdown()) == told
+        assert [each["relation"] == each["relation"] for each in found.page()["measures"]] == [told, False]
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.21, 0.3, 0.47])
+def test_a_gain_is_one_number_everywhere_the_difference_of_the_means_beside_it(noise: float) -> None:
+    kinds = {name: {"kind": name} for name in STRATEGIES}
+    found = comparison({"good": 0.3, "bad": -0.3}, noise=noise, about=kinds)
+    tables = {table.caption: {row[0]: row for row in table.rows} for table in found.tables()}
+    text, page, plain = found.to_dict(), found.page(), "all"
+    for graph, name in itertools.product(GRAPHS, STRATEGIES[1:]):
+        accuracy, gain = tables[graph][name][1:3]
+        expected = f"{float(accuracy) - float(tables[graph][plain][1]):+.2f}".replace("-0.00", "+0.00")
+        assert gain.split()[0] == expected
+        cell = page["cells"][graph][name]
+        assert f"{cell['gain']['few']['mean']:+.2f}" == expected
+        assert f"{cell['accuracy']['few']:.2f}" == accuracy
+        saved = next(each for each in text["gains"] if (each["strategy"], each["graph"]) == (name, graph))
+        assert f"{saved['mean']:+.2f}" == expected
+        assert f"({gain}" in next(row for row in found.table()[1] if row[0] == name)[1 + GRAPHS.index(graph)]
+    for name in STRATEGIES[1:]:
+        accuracy, gain = tables["Standing"][name][1:3]
+        expected = f"{float(accuracy) - float(tables['Standing'][plain][1]):+.2f}".replace("-0.00", "+0.00")
+        assert gain.split()[0] == tables["Kinds"][name][2] == expected
+        assert f"{page['cells'][page['average']][name]['gain']['few']['mean']:+.2f}" == expected
+
+
+def test_only_seeds_that_both_have_make_a_gain() -> None:
+    found = comparison({"good": 1.0})
+    part = replace(found, rows=tuple(row for row in found.rows if row["strategy"] != "good" or row["seed"] < 4))
+    scores = found.scores("few")[:2, :, :4].mean(-1)  # later seeds score higher
+    for place, graph in enumerate(GRAPHS):
+        assert part.mean_gain("good", graph, "few") == pytest.approx(scores[1, place] - scores[0, place], abs=0.006)
 
 
 def test_kinds_are_summed_up() -> None:

@@ -61,7 +61,7 @@ def test_too_many_columns_are_left_out_and_said(tmp_path: Path) -> None:
     path.write_text("\n".join([",".join(["id", *(f"c{i}" for i in range(width))]), *rows]))
     columns, notes = read_attributes(path, NODES)
     assert len(columns) == MOST_COLUMNS
-    assert notes == [f"wide.csv: only the first {MOST_COLUMNS} of {width} columns are in the page."]
+    assert notes == [f"wide.csv: only the first {MOST_COLUMNS} of {width} columns are on the page."]
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_search_finds_a_node_and_shows_both_kinds_of_neighbors(reader: Reader) -
 
 def test_search_says_when_there_is_nothing(reader: Reader) -> None:
     reader.page.fill("#search", "no such node")
-    assert "No id or attribute holds this." in reader.page.locator("#search-results").text_content()
+    assert "No id or attribute matches this." in reader.page.locator("#search-results").text_content()
     reader.page.fill("#search", "")
 
 
@@ -245,6 +245,19 @@ def test_search_finds_nodes_by_what_is_known_of_them(reader: Reader) -> None:
     page.fill("#search", "")
 
 
+def test_search_works_beside_a_column_of_dates_with_gaps(browser: Any, tmp_path: Path) -> None:
+    joined = guessed("joined", [None if i % 3 == 0 else f"2020-01-{1 + i % 28:02}" for i in range(60)])
+    assert joined.dates
+    write_page(contents(make_subject(attributes=(joined,)), "pca"), tmp_path / "dates.html")
+    other = Reader(browser, tmp_path / "dates.html")
+    other.search("node_31")
+    assert other.heading() == "node_31"
+    other.search("2020-01-05")  # nodes 4 and 32; node 60 is none
+    assert other.page.locator("#group h2").text_content() == "Group of 2 nodes"
+    assert other.complaints == []
+    other.context.close()
+
+
 def test_a_group_grows_node_by_node(reader: Reader) -> None:
     for name in ("node_30", "node_31"):
         reader.search(name)
@@ -343,7 +356,9 @@ def test_curves_classes_settings_and_notes_are_there(reader: Reader) -> None:
     assert page.locator("#curves .chart path").count() == 3
     assert page.locator(".matrix tbody tr").count() == 3
     assert "<i>first</i>" in page.locator(".matrix").text_content()
-    assert page.locator("#classes p.how").text_content().endswith("has not seen it.")
+    how = "Each fold is predicted by a linear classifier trained on three other folds."
+    assert page.locator("#classes p.how").text_content().endswith(how)
+    assert "Enter selects the node nearest the crosshair" in " ".join(page.locator("#map-help").text_content().split())
     assert page.locator("#classes details.how").get_attribute("open") is None
     assert "Adam" in page.locator("#classes details.how").text_content()
     assert "<script>window.broken = 3</script>" in page.locator("#settings").text_content()
@@ -372,10 +387,79 @@ def test_a_click_shows_the_neighbors_above_the_fold_however_much_is_known(browse
         other.context.close()
 
 
+ADAPTIVE = {"strategy": "adaptive", "collision": True, "dpp": False, "class_collision": {"soft": False}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "loss", "negatives"),
+    [
+        ({"epochs": 10}, "The training loss of each logged step.", "Per node and batch."),
+        (
+            {"sampling": ADAPTIVE},
+            "The contrastive loss of each logged batch. It also falls when the sampler removes negatives.",
+            "Per node and batch, after false negatives were moved.",
+        ),
+        (
+            {"sampling": ADAPTIVE | {"dpp": True}},
+            "The contrastive loss of each logged batch. It also falls when the sampler removes negatives.",
+            "Per node and batch, after false negatives were moved and diverse ones were drawn.",
+        ),
+        (
+            {"sampling": ADAPTIVE | {"class_collision": {"soft": True}}},
+            "The contrastive loss of each logged batch.",
+            "Per node and batch.",
+        ),
+        ({"sampling": {"strategy": "all"}}, "The contrastive loss of each logged batch.", "Per node and batch."),
+    ],
+)
+def test_captions_say_only_what_holds_for_the_run(
+    browser: Any, tmp_path: Path, settings: dict[str, Any], loss: str, negatives: str
+) -> None:
+    write_page(contents(make_subject(settings=settings), "pca"), tmp_path / "captions.html")
+    other = Reader(browser, tmp_path / "captions.html")
+    assert other.page.locator("#curves .hint").all_text_contents()[:2] == [loss, negatives]
+    other.context.close()
+
+
+def test_what_is_empty_is_not_among_the_settings(browser: Any, tmp_path: Path) -> None:
+    environment = {"graph": {"edges": 60, "feature_names": [], "sha256": ""}, "gpu": None}
+    write_page(contents(make_subject(environment=environment), "pca"), tmp_path / "empty.html")
+    other = Reader(browser, tmp_path / "empty.html")
+    names = other.page.locator("#settings dt").all_text_contents()
+    assert names == ["steps", "note", "gpu", "edges"]
+    other.context.close()
+
+
+@pytest.mark.parametrize("section", ["classes-section", "training-section"])
+def test_a_link_to_a_section_ends_there(reader: Reader, browser: Any, section: str) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 500})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{reader.address}#{section}")
+    page.wait_for_selector("html[data-ready]")
+    # The header stays on top, so that a section begins a little below the upper edge.
+    place = f"document.getElementById('{section}').getBoundingClientRect().top"
+    page.wait_for_function(f"{place} >= 0 && {place} < 120")
+    context.close()
+
+
+@pytest.mark.parametrize(("known", "opening"), [(31, "label"), (29, "predicted label"), (5, "cluster")])
+def test_the_map_opens_on_a_column_that_most_nodes_have(browser: Any, tmp_path: Path, known: int, opening: str) -> None:
+    subject = make_subject()
+    labels = np.where(np.isin(np.arange(60), np.random.default_rng(0).permutation(60)[:known]), subject.labels, -1)
+    write_page(contents(make_subject(labels=labels), "pca"), tmp_path / "opening.html")
+    other = Reader(browser, tmp_path / "opening.html")
+    chosen = "(list) => list.options[list.selectedIndex].text"
+    assert other.page.locator("#colour").evaluate(chosen) == opening
+    unknown = other.page.locator("#legend .row", has_text="unknown")
+    assert unknown.count() == (opening == "label")
+    other.context.close()
+
+
 def test_where_a_prediction_comes_from_is_said_beside_it(reader: Reader) -> None:
     reader.page.select_option("#colour", label="predicted label")
     said = reader.page.locator("#legend .hint").text_content()
-    assert said == "By probes fitted on other nodes, never on the node itself."
+    assert said == "Predicted by classifiers fitted on other nodes, never on the node itself."
     reader.search("node_30")
     assert reader.page.locator("#details .inline > div").nth(1).get_attribute("title") == said
     reader.page.select_option("#colour", label="label")
@@ -634,7 +718,7 @@ def test_a_run_without_labels_graph_or_metrics(browser: Any, tmp_path: Path) -> 
     other = Reader(browser, tmp_path / "bare.html")
     other.search("node_30")
     assert "could not be read" in other.page.locator("#details").text_content()
-    assert "no metrics" in other.page.locator("#curves").text_content()
+    assert "no training metrics" in other.page.locator("#curves").text_content()
     assert "nodewise report RUN --labels labels.csv" in other.page.locator("#classes").text_content()
     assert other.page.locator("#colour option").all_text_contents() == ["cluster"]
     assert other.page.locator("#legend .hint").text_content() == "k-means, k = 3, chosen by silhouette."
@@ -709,9 +793,29 @@ def test_the_policy_stops_what_is_not_ours(reader: Reader, browser: Any) -> None
 def test_scores_stand_beside_what_raw_features_reach(reader: Reader) -> None:
     text = reader.page.locator("#classes .how").first.text_content()
     assert re.search(
-        r"given their own class \(raw features: [\d.]+ %; the most frequent class for everybody: 33.3 %\)", text
+        r"are classified correctly \(raw features: [\d.]+ %; the most frequent class for everybody: 33.3 %\)", text
     )
     strokes = reader.page.locator("#classes .bar b")
     assert strokes.count() == 3
     shown = reader.page.locator("#classes td[title^='raw features']").first.get_attribute("title")
     assert strokes.first.evaluate("(stroke) => stroke.style.left") == f"{float(shown.split()[2]):g}%"
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "words"),
+    [
+        (0.957, 0.8, "That is 15.7 points above the best without training, smoothed features."),
+        (0.957, 0.9574, "The best without training, smoothed features, do just as well."),
+        (0.957, 0.967, "That is 1.0 points below the best without training, smoothed features."),
+    ],
+)
+def test_what_training_was_worth_is_said(browser: Any, tmp_path: Path, own: float, other: float, words: str) -> None:
+    found = contents(make_subject(), "pca")
+    changes = {"accuracy": own, "untrained": "smoothed features", "untrained_f1": [0.5, 0.5, 0.5]}
+    changes["baselines"] = [("smoothed features", other), ("raw features", 0.8)]
+    found["classes"] = found["classes"] | changes
+    write_page(found, tmp_path / "worth.html")
+    page = Reader(browser, tmp_path / "worth.html")
+    assert words in page.page.locator("#classes .how").first.text_content()
+    assert page.page.locator("#classes td[title='smoothed features: 50.0 %']").count() == 3
+    page.context.close()

@@ -80,7 +80,7 @@ def test_without_a_split_every_labeled_node_is_predicted_by_a_stranger() -> None
     assert found.fitted.size == 0
     assert "without a label" not in found.meaning
     np.testing.assert_array_equal(found.counted, np.arange(90))
-    assert "five" in found.how or "5 parts" in found.how
+    assert "divided into 5 folds. Each fold is predicted by a linear classifier trained on three other" in found.how
 
 
 def test_predictions_are_out_of_sample() -> None:
@@ -123,14 +123,20 @@ def test_confusion_counts_pairs() -> None:
 def test_scores_have_what_needs_no_vectors_beside_them() -> None:
     labels = np.array([0, 0, 0, 1, 1, 2])
     everything = np.arange(6)
-    found, raw = (
+    found, raw, smoothed = (
         Predictions(np.array(guess), np.empty(0, np.int64), everything, "", "", "")
-        for guess in ([0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 1])
+        for guess in ([0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1])
     )
-    scores = class_scores(labels, ("a", "b", "c"), found, raw)
+    scores = class_scores(labels, ("a", "b", "c"), found, {"raw features": raw})
     assert scores["baselines"] == [
         ("raw features", pytest.approx(4 / 6)),
         ("the most frequent class for everybody", 0.5),
     ]
-    assert scores["raw_f1"] == pytest.approx([0.8, 2 / 3, 0])
-    assert class_scores(labels, ("a", "b", "c"), found)["raw_f1"] is None
+    assert scores["untrained"] == "raw features"
+    assert scores["untrained_f1"] == pytest.approx([0.8, 2 / 3, 0])
+    alone = class_scores(labels, ("a", "b", "c"), found)
+    assert (alone["untrained"], alone["untrained_f1"]) == (None, None)
+    both = class_scores(labels, ("a", "b", "c"), found, {"raw features": raw, "smoothed features": smoothed})
+    assert [name for name, _ in both["baselines"][:2]] == ["smoothed features", "raw features"]
+    assert both["untrained"] == "smoothed features"
+    assert both["untrained_f1"] == pytest.approx([1, 0.8, 0])

@@ -70,6 +70,16 @@ def test_commas_with_something_else_among_them_are_no_numbers(odd: str) -> None:
     assert (column.kind, column.note) == ("category", "")
 
 
+def test_numbers_are_read_as_features_were_made_of_them() -> None:
+    amounts = ["€ 1,258.97", "€ 12.50", None, "n/a", "€ 900.00"]
+    assert guessed("amount", amounts).kind == "category"
+    column = guessed("amount", amounts, "thousands")
+    assert column.kind == "number"
+    np.testing.assert_array_equal(column.values, np.array([1258.97, 12.5, np.nan, np.nan, 900], np.float32))
+    assert guessed("stars", ["3", "4", "3"], "point").names == ("3", "4")  # few whole numbers stay categories
+    assert guessed("empty", [None, ""], "point").names == ()
+
+
 def test_commas_that_may_part_thousands_are_said() -> None:
     column = guessed("salary", ["1,250", "900", "12,000"])
     assert column.kind == "category"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +98,56 @@ def test_every_measure_has_a_curve_and_can_be_set_against_accuracy(reader: Reade
     assert "recall" in reader.page.locator("#why svg").text_content()
 
 
+def test_what_all_are_compared_with_looks_like_no_strategy(reader: Reader) -> None:
+    swatch = "(chip) => getComputedStyle(chip.querySelector('i')).backgroundColor"
+    chips = reader.page.locator("#chips button[aria-pressed=true]").all()
+    colors = {str(chip.text_content()): chip.evaluate(swatch) for chip in chips}
+    ink = [int(value) for value in re.findall(r"\d+", colors.pop("all"))]
+    assert len(colors) >= 2
+    for color in colors.values():
+        assert sum(abs(a - int(b)) for a, b in zip(ink, re.findall(r"\d+", color), strict=True)) > 200
+    text = reader.page.evaluate("getComputedStyle(document.body).color")
+    assert text == f"rgb({', '.join(map(str, ink))})"  # also in the other theme, see below
+    reader.page.click("#theme")
+    assert chips[0].evaluate(swatch) == reader.page.evaluate("getComputedStyle(document.body).color") != text
+    reader.page.click("#theme")
+
+
+def test_every_chart_over_the_steps_says_which_color_is_whose(reader: Reader) -> None:
+    picked = reader.page.locator("#chips button[aria-pressed=true]").all_text_contents()
+    names = [name.removesuffix(" (reads labels)") for name in picked]
+    charts = reader.page.locator("#steps figure").all()
+    assert len(charts) >= 4
+    for chart in charts:
+        rows = chart.locator(".key li")
+        known = [text for text in rows.all_text_contents() if "not picked" not in text]
+        assert known == [name if len(name) <= 40 else f"{name[:40]}…" for name in names]
+        strokes = chart.locator("path:not(.faint)").evaluate_all("paths => paths.map((path) => path.style.stroke)")
+        swatches = rows.locator("i").evaluate_all("rows => rows.map((row) => row.style.backgroundColor)")
+        assert set(strokes) - {"transparent"} == set(swatches) - {""}
+
+
+@pytest.mark.parametrize("most", [0.03, 0.3, 1.2, 6.0, 60.0, 0.0])
+def test_the_axis_of_cost_has_ticks_enough_to_read_it(browser: Any, tmp_path: Path, most: float) -> None:
+    whole = comparison()
+    slower = {name: 4.0 * (1 + most * place / 8) for place, name in enumerate((*NAMES, *GRID))}
+    rows = tuple(row | {"cost": row["cost"] | {"ms_per_step": slower[row["strategy"]]}} for row in whole.rows)
+    write_page(replace(whole, rows=rows).page(), tmp_path / "cost.html", "compare")
+    for width in (1280, 390):
+        other = Reader(browser, tmp_path / "cost.html", viewport={"width": width, "height": 800})
+        ticks = other.page.locator("#cost .axes text", has_text="×")
+        texts = ticks.all_text_contents()
+        assert 3 <= len(set(texts)) == len(texts) <= 10
+        boxes = [tick.bounding_box() for tick in ticks.all()]
+        for one, following in itertools.pairwise(boxes):
+            assert one["x"] + one["width"] < following["x"]
+        other.context.close()
+
+
 def test_the_surface_has_a_tile_for_each_oracle_and_strategies_on_it(reader: Reader) -> None:
     tiles = reader.page.locator("#surface .tile text").all_text_contents()
     assert len(tiles) == 4
-    worth = comparison().scores("few").mean((1, 2))
+    worth = np.round(comparison().scores("few").mean((1, 2)), 2)  # a gain is the difference of what is printed
     assert max(tiles) == f"{worth[-1] - worth[0]:+.2f}"  # precision and recall at one
     assert reader.page.locator("#surface circle").count() >= 3
     reader.page.locator("#surface .tile").first.hover()

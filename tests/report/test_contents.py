@@ -12,9 +12,12 @@ from tests.report.test_packing import unpacked
 from nodewise.core.files import to_json
 from nodewise.graph.graph import Split
 from nodewise.report import contents as module
+from nodewise.report.cluster_names import name_clusters
 from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
+from nodewise.report.neighbors import clusters
 from nodewise.report.subject import Subject
+from nodewise.vectors.search import unit_rows
 
 
 def columns(found: dict[str, Any]) -> dict[str, Any]:
@@ -92,6 +95,24 @@ def test_clusters_are_as_many_as_classes_or_as_the_vectors_suggest(subject: Subj
     unlabeled = contents(make_subject(labels=None, class_names=()), "pca")
     assert columns(unlabeled)["cluster"]["note"] == "k-means, k = 3, chosen by silhouette."
     assert unlabeled["labelled"] is False
+
+
+def test_clusters_are_those_of_the_command_with_its_numbers_and_names(subject: Subject) -> None:
+    # Lengths differ widely; what counts is the direction, and the third group is told by its first feature.
+    vectors = (subject.embeddings.vectors * np.linspace(0.1, 9, 60)[:, None]).astype("f4")
+    features = np.where(subject.labels[:, None] == 2, [5.0, 0.0], [0.0, 0.0]).astype("f4")
+    graph = replace(subject.graph, features=features)
+    environment = {"graph": {"feature_names": ["age", "size"]}}
+    changes = {"embeddings": replace(subject.embeddings, vectors=vectors), "graph": graph, "environment": environment}
+    found = columns(contents(make_subject(**changes), "pca"))["cluster"]
+    numbers = clusters(unit_rows(vectors), 3)
+    np.testing.assert_array_equal(unpacked(found["values"]), numbers)
+    assert unpacked(found["names"]) == ["0", "1", "2"]
+    expected = name_clusters(numbers, graph, ("age", "size"), ())
+    assert "high age" in expected
+    assert list(found["meanings"]) == list(expected)
+    unnamed = columns(contents(make_subject(**changes | {"environment": {}}), "pca"))["cluster"]
+    assert list(unnamed["meanings"]) == []
 
 
 def test_labels_that_cannot_be_predicted_are_still_shown() -> None:

@@ -4,6 +4,8 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -64,6 +66,24 @@ def test_hostile_data_leave_the_markup_as_it_is(text: str, subject: Subject) -> 
     assert "window.broken" not in text.replace("\\u003cscript\\u003ewindow.broken = 3\\u003c/script\\u003e", "")
     data = next(text for _, attributes, text in elements.inline if attributes.get("id") == "data")
     assert json.loads(data)["settings"] == subject.settings
+
+
+@pytest.mark.parametrize(
+    ("known", "title"),
+    [
+        ({}, "cora"),
+        ({"method": "dgi"}, "dgi on cora"),
+        ({"method": "dgi", "run": "first"}, "dgi on cora, folder first"),
+        ({"method": "dgi", "run": "cora"}, "dgi on cora"),
+        ({"run": "</title><b>{{data}}"}, "cora, folder </title><b>{{data}}"),
+    ],
+)
+def test_the_tab_and_the_heading_say_what_the_page_is_of(subject: Subject, known: dict[str, str], title: str) -> None:
+    found = contents(replace(subject, name="cora", **known), "pca")
+    assert found["title"] == title
+    head = page(found).partition("<title>")[2].partition("</title>")[0]
+    assert unescape(head) == f"{title} · nodewise report"
+    assert "<" not in head
 
 
 def test_our_scripts_build_no_markup_and_evaluate_no_text() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,17 +20,31 @@ from nodewise.sampling.measures import MEASURES
 
 LEVEL = 0.05
 FEW_SEEDS = 5
+FEWEST_RELATED = 8
+"""Strategies, `all` among them, below which a correlation over them means nothing: three give one of 1 by chance."""
 _STANDING = ("collision", "precision", "recall", "effective_negatives", "hardness", "rank")
 """Measures that tell most, for the table of the standing."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """A strategy against all negatives on one graph under one budget of labels."""
+    """A strategy against all negatives on one graph under one budget of labels.
+
+    Attributes:
+        strategy: its name.
+        graph: where.
+        budget: of labels.
+        mean: the gain as everything prints it, see `Comparison.mean_gain`.
+        difference: over seeds and groups of nodes, for the interval; the groups are rounded, so its own mean may be off
+            by a hundredth.
+        p: that the difference is none.
+        adjusted: the same among all comparisons.
+    """
 
     strategy: str
     graph: str
     budget: str
+    mean: float
     difference: PairedDifference
     p: float
     adjusted: float
@@ -46,7 +60,7 @@ class Gain:
         """Return it as a cell of a table."""
         found = self.difference
         mark = {"gain": " ▲", "loss": " ▼"}.get(self.verdict, "")
-        return f"{found.mean:+.2f} [{found.low:+.2f}, {found.high:+.2f}]{mark}"
+        return f"{self.mean:+.2f} [{found.low:+.2f}, {found.high:+.2f}]{mark}"
 
 
 @dataclass(frozen=True)
@@ -108,6 +122,21 @@ class Comparison:
         """The strategies that count: all but the diagnoses."""
         return tuple(name for name in self.strategies if name not in self.diagnoses)
 
+    def mean_gain(self, strategy: str, graph: str | None = None, budget: str | None = None) -> float:
+        """Return the gain over all negatives in points, on one graph or the mean of all, under one budget or all.
+
+        It is the difference of the two accuracies as they are printed, so that nobody finds another number by
+        subtracting them. Where the two have not the same seeds, only those that both have count.
+        """
+        places = slice(None) if graph is None else [self.graphs.index(graph)]
+        scores = self.scores(budget)[:, places]
+        ours, plain = (scores[self.strategies.index(name)] for name in (strategy, PLAIN))
+        if (np.isfinite(ours) == np.isfinite(plain)).all():
+            gain = _printed(_means(ours).mean()) - _printed(_means(plain).mean())
+        else:
+            gain = float(_means(ours - plain).mean())
+        return _printed(gain)
+
     def gain(self, strategy: str, graph: str, budget: str | None = None) -> PairedDifference:
         """Return the mean gain over all negatives on one graph, with a 95% interval over seeds and nodes together.
 
@@ -147,14 +176,12 @@ class Comparison:
             if strategy == PLAIN or len(differences := self._differences(strategy, graph, budget)) < 2:
                 continue
             difference, p = crossed_difference(differences), crossed_p(differences)
-            found.append(Gain(strategy, graph, budget, difference, p, 1.0))
+            mean = self.mean_gain(strategy, graph, budget)
+            found.append(Gain(strategy, graph, budget, mean, difference, p, 1.0))
         counted = [place for place, each in enumerate(found) if each.strategy not in self.diagnoses]
         adjusted = dict(zip(counted, holm([found[place].p for place in counted]), strict=True))
         # A diagnosis is no method, so it takes nothing from the others; its own p stands by itself.
-        return tuple(
-            Gain(each.strategy, each.graph, each.budget, each.difference, each.p, adjusted.get(place, each.p))
-            for place, each in enumerate(found)
-        )
+        return tuple(replace(each, adjusted=adjusted.get(place, each.p)) for place, each in enumerate(found))
 
     def ranks(self) -> Ranks | None:
         """Return mean ranks over graphs; None unless there are three strategies, two graphs and all cells."""
@@ -186,7 +213,10 @@ class Comparison:
         return tuple(name for name in MEASURES if name in held)
 
     def relation(self, measure: str) -> float:
-        """Return Spearman's correlation of a measure with the gain, over strategies, mean over graphs."""
+        """Return Spearman's correlation of a measure with the gain, over strategies, mean over graphs.
+
+        NaN where no graph has enough strategies to tell one from chance.
+        """
         from scipy import stats
 
         means, found = self.scores().mean(-1), []
@@ -195,7 +225,7 @@ class Comparison:
             kept = [self.strategies.index(name) for name in self.contenders]
             gains = means[kept, place] - means[self.strategies.index(PLAIN), place]
             both = np.isfinite(values) & np.isfinite(gains)
-            if both.sum() > 2 and np.ptp(values[both]) > 0 and np.ptp(gains[both]) > 0:
+            if both.sum() >= FEWEST_RELATED and np.ptp(values[both]) > 0 and np.ptp(gains[both]) > 0:
                 found.append(float(stats.spearmanr(values[both], gains[both]).statistic))
         return float(np.mean(found)) if found else np.nan
 
@@ -223,10 +253,10 @@ class Comparison:
             parts = []
             for name in names:
                 own = [each for each in cells if each.strategy == name]
-                best = max(own, key=lambda each: abs(each.difference.mean))
+                best = max(own, key=lambda each: abs(each.mean))
                 parts.append(
                     f"`{name}` in {len(own)} of {sum(each.strategy == name for each in counted)} cells "
-                    f"(most: {best.difference.mean:+.2f} on {best.graph}, {best.budget})"
+                    f"(most: {best.mean:+.2f} on {best.graph}, {best.budget})"
                 )
             words.append(f"{len(names)} {verb}{'s' if len(names) == 1 else ''} beyond noise: {'; '.join(parts)}.")
         if (found := self.ranks()) is not None:
@@ -321,11 +351,14 @@ class Comparison:
             outcomes = " / ".join(
                 str([g.verdict for g in own].count(each)) for each in ("gain", "within noise", "loss")
             )
-            mean = float(np.mean([each.difference.mean for each in own])) if own else np.nan
+            gains = [gain for name in names if np.isfinite(gain := self._gain_over_graphs(name)[0])]
+            # Of strategies that lack a graph there is no mean over all; then the cells that are there must do.
+            gains = gains or [each.mean for each in own]
+            mean = float(np.mean(gains)) if gains else np.nan
             rows.append((kind, ", ".join(names), _shown(mean, 2, signed=True), outcomes))
         notes = (
             "Choose: which candidates are negatives; weigh: how much each counts; attract: who else is a positive; "
-            "mix: negatives that no node is; repel: another form of the loss. Mean gain over all strategies and cells.",
+            "mix: negatives that no node is; repel: another form of the loss. Mean gain: of those that Standing shows.",
         )
         header = ("kind", "strategies", "mean gain", "gains / ties / losses")
         return [Table("Kinds", header, rows, notes, numbers=2)] if rows else []
@@ -388,7 +421,13 @@ class Comparison:
             ],
             "gains": [
                 {"strategy": each.strategy, "graph": each.graph, "budget": each.budget}
-                | {**each.difference.to_dict(), "p": each.p, "adjusted": each.adjusted, "verdict": each.verdict}
+                | {
+                    **each.difference.to_dict(),
+                    "mean": each.mean,
+                    "p": each.p,
+                    "adjusted": each.adjusted,
+                    "verdict": each.verdict,
+                }
                 for each in self.gains
             ],
             "relations": {name: self.relation(name) for name in self.measures},
@@ -435,14 +474,17 @@ class Comparison:
         for budget in self.budgets if name != PLAIN else ():
             if graph is not None:
                 own = [g for g in self.gains if (g.strategy, g.graph, g.budget) == (name, graph, budget)]
-                gains |= {each.budget: each.difference.to_dict() | {"verdict": each.verdict} for each in own}
+                gains |= {
+                    each.budget: each.difference.to_dict() | {"mean": each.mean, "verdict": each.verdict}
+                    for each in own
+                }
                 continue
             mean, reach = self._gain_over_graphs(name, budget)
             if np.isfinite(mean):
                 gains[budget] = {"mean": mean, "low": mean - reach, "high": mean + reach, "verdict": ""}
         steps = sorted({step for row in self.rows for step in row["looks"]["step"]})
         return {
-            "accuracy": {each: float(_means(self.scores(each))[place, chosen].mean()) for each in self.budgets},
+            "accuracy": {each: _printed(_means(self.scores(each))[place, chosen].mean()) for each in self.budgets},
             "gain": gains,
             "measures": {each: self.measure(each, name, graph) for each in self.measures},
             "cost": {each: self.cost(each, name, graph) for each in ("ms_per_step", "peak_mb", "seconds")},
@@ -456,10 +498,11 @@ class Comparison:
 
         means = _means(self.scores(budget))
         gains = means[self.strategies.index(name)] - means[self.strategies.index(PLAIN)]
+        mean = self.mean_gain(name, None, budget)
         if len(gains) < 3:
-            return float(gains.mean()), np.inf
+            return mean, np.inf
         reach = stats.t.ppf(0.975, len(gains) - 1) * gains.std(ddof=1) / np.sqrt(len(gains))
-        return float(gains.mean()), float(reach)
+        return mean, float(reach)
 
     def _curve(self, measure: str, name: str, graph: str | None, steps: Sequence[int]) -> list[float]:
         """Return a measure at each step, mean over seeds, and over graphs if none is named."""
@@ -508,6 +551,11 @@ def _means(scores: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         found: np.ndarray = np.where(known, scores, 0).sum(-1) / known.sum(-1)
     return found
+
+
+def _printed(value: float) -> float:
+    """Return a number as a table prints it, with two decimals and no minus before a zero."""
+    return round(float(value), 2) or 0.0
 
 
 def _shown(value: float, digits: int, signed: bool = False) -> str:

@@ -189,6 +189,8 @@ def write_result(found: Comparison, folder: Path) -> None:
     for name, text in texts.items():
         with atomic_write(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
+    if ranks is None:
+        (folder / RANKS).unlink(missing_ok=True)  # of more graphs than there are rows of now
     write_page(found.page(), folder / PAGE, "compare")
 
 

@@ -17,15 +17,25 @@ from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ID_NAMES, ColumnFile, id_column
 from nodewise.read.formats import format_of, open_columns
 from nodewise.report.columns import Column, guessed, numbers
+from nodewise.tables.columns import NumberColumn
+from nodewise.tables.table import FittedTable
 
 MOST_COLUMNS = 40
 _FEW_FEATURES = 12
 
 
-def read_attributes(path: Path, nodes: NodeIds, id_name: str | None = None) -> tuple[tuple[Column, ...], list[str]]:
+def read_attributes(
+    path: Path, nodes: NodeIds, id_name: str | None = None, table: FittedTable | None = None
+) -> tuple[tuple[Column, ...], list[str]]:
     """Return the columns of a csv, tsv or Parquet file in the order of `nodes`, and what was left out.
 
     Rows of other nodes are ignored, nodes without a row have unknown values.
+
+    Args:
+        path: the file.
+        nodes: of the run.
+        id_name: the column of ids.
+        table: how features were made of the columns, so that the same are read as numbers here.
     """
     kind = format_of(path)
     if kind not in ("text", "parquet"):
@@ -37,7 +47,7 @@ def read_attributes(path: Path, nodes: NodeIds, id_name: str | None = None) -> t
     others = [i for i in range(len(file.names)) if i != key]
     notes = []
     if len(others) > MOST_COLUMNS:
-        notes.append(f"{path.name}: only the first {MOST_COLUMNS} of {len(others)} columns are in the page.")
+        notes.append(f"{path.name}: only the first {MOST_COLUMNS} of {len(others)} columns are on the page.")
     read = file.read([key])
     ids = NodeIds(file.settle([read.keys[0]])[0], str(path), file.place)
     if not len(ids):
@@ -50,9 +60,11 @@ def read_attributes(path: Path, nodes: NodeIds, id_name: str | None = None) -> t
     if missing := int((rows < 0).sum()):
         notes.append(f"{path.name}: has no row for {missing:,} of {len(nodes):,} nodes.")
     chosen = others[:MOST_COLUMNS]
-    columns = []
+    columns, fitted = [], () if table is None else table.columns
+    styles = {column.name: column.style for column in fitted if isinstance(column, NumberColumn)}
     for i, values in zip(chosen, _values(path, file, chosen), strict=True):
-        columns.append(guessed(file.names[i], [values[row] if row >= 0 else None for row in rows]))
+        own = [values[row] if row >= 0 else None for row in rows]
+        columns.append(guessed(file.names[i], own, styles.get(file.names[i])))
     return tuple(columns), notes + _doubts(columns)
 
 

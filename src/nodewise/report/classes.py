@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +78,7 @@ def predict(
         strangers = np.intersect1d(strangers, asked)
     if len(strangers):
         predicted[strangers] = _by_all_labels(vectors, labels, known, strangers, seed)
-    by_all = " Nodes without a label: by a classifier fitted on all labels." if len(strangers) else ""
+    by_all = " Nodes without a label are predicted by a classifier fitted on all labels." if len(strangers) else ""
     parts = _usable(split, labels)
     if parts is not None:
         # Parts of a split may not overlap, so the probe is asked about copies of the nodes it learned from.
@@ -87,21 +87,21 @@ def predict(
         result = linear_probe(vectors[rows], labels[rows], Split(*places), dataset=dataset, seed=seed)
         predicted[known] = result.predictions[0][0, 0]
         how = (
-            f"A linear probe learned from the {count(len(parts.train), 'training node')} of the split. Counted are its "
-            f"predictions for the {count(len(parts.test), 'test node')}, which it has not seen."
+            f"A linear classifier was trained on the {count(len(parts.train), 'training node')} of the split; the "
+            f"scores are those of the {count(len(parts.test), 'test node')}, which it has not seen."
         )
-        meaning = f"By a probe fitted on the {count(len(parts.train), 'training node')} of the split.{by_all}"
+        learned = count(len(parts.train), "training node")
+        meaning = f"Predicted by a classifier fitted on the {learned} of the split.{by_all}"
         return Predictions(predicted, parts.train, parts.test, how, result.protocol, meaning)
     folds = _folds(labels, known, seed)
     result = linear_probe([vectors] * len(folds), labels, folds, dataset=dataset, seed=seed)
     for fold, classes in zip(folds, result.predictions, strict=True):
         predicted[fold.test] = classes[0, 0]
     how = (
-        f"No split came with the labels, so the {count(len(known), 'labeled node')} were dealt into {_FOLDS} parts. "
-        "Counted are the predictions for every part, made by a linear probe that learned from three other parts "
-        "and has not seen it."
+        f"No split came with the labels, so the {count(len(known), 'labeled node')} were divided into {_FOLDS} folds. "
+        "Each fold is predicted by a linear classifier trained on three other folds."
     )
-    meaning = f"By probes fitted on other nodes, never on the node itself.{by_all}"
+    meaning = f"Predicted by classifiers fitted on other nodes, never on the node itself.{by_all}"
     return Predictions(predicted, np.empty(0, np.int64), known, how, result.protocol, meaning)
 
 
@@ -111,36 +111,42 @@ def confusion(labels: np.ndarray, predicted: np.ndarray, classes: int) -> np.nda
 
 
 def class_scores(
-    labels: np.ndarray, class_names: Sequence[object], found: Predictions, raw: Predictions | None = None
+    labels: np.ndarray,
+    class_names: Sequence[object],
+    found: Predictions,
+    untrained: Mapping[str, Predictions] | None = None,
 ) -> dict[str, Any]:
     """Return the confusion matrix of the counted nodes and the scores that follow from it, by class.
 
-    Beside them, what needs no vectors: the most frequent class for everybody and, if given, the same classifier on the
-    raw features.
+    Beside them, what needs no training: by name the same classifier on something else, the best first, and the most
+    frequent class for everybody. The F1 of the best is that of each class.
     """
     matrix = confusion(labels[found.counted], found.predicted[found.counted], len(class_names))
     used = np.flatnonzero(matrix.sum(0) + matrix.sum(1))
     matrix = matrix[np.ix_(used, used)]
     truths = matrix.sum(1)
     precision, recall, f1 = _scores(matrix)
-    baselines, raw_f1 = [("the most frequent class for everybody", float(truths.max() / truths.sum()))], None
-    if raw is not None:
-        other = confusion(labels[raw.counted], raw.predicted[raw.counted], len(class_names))
-        baselines.insert(0, ("raw features", float(np.diag(other).sum() / other.sum())))
-        raw_f1 = _scores(other)[2][used]
+    others = {
+        name: confusion(labels[each.counted], each.predicted[each.counted], len(class_names))
+        for name, each in (untrained or {}).items()
+    }
+    accuracies = {name: float(np.diag(other).sum() / other.sum()) for name, other in others.items()}
+    by_accuracy = sorted(accuracies.items(), key=lambda pair: -pair[1])
+    best = by_accuracy[0][0] if by_accuracy else None
     return {
         "how": found.how,
         "protocol": found.protocol,
         "names": [str(class_names[int(i)]) for i in used],
         "accuracy": float(np.diag(matrix).sum() / matrix.sum()),
-        "baselines": baselines,
+        "baselines": [*by_accuracy, ("the most frequent class for everybody", float(truths.max() / truths.sum()))],
+        "untrained": best,
+        "untrained_f1": None if best is None else _scores(others[best])[2][used],
         "macro_f1": float(f1.mean()),
         "counted": count(int(matrix.sum()), "node"),
         "matrix": matrix if len(used) <= _MOST_CLASSES_IN_MATRIX else None,
         "recall": recall,
         "precision": precision,
         "f1": f1,
-        "raw_f1": raw_f1,
         "support": truths,
     }
 

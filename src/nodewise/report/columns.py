@@ -10,6 +10,10 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+
+from nodewise.tables.values import as_text
+from nodewise.tables.values import numbers as numbers_in_style
 
 MOST_COLORED = 20
 """Of more different values than this the most frequent have a color of their own; the others share one."""
@@ -33,6 +37,7 @@ class Column:
         colored: how many of the categories, from the first on, have a color of their own; None for all.
         tones: names the page's style sheet has for the colors of the categories, where a color should mean
             something; the first category is drawn over the others. Empty for colors that only differ.
+        meanings: what each category is, in words, where its name does not tell; empty for no words.
         unknown: what to call a missing value.
         note: what the reader should know of the values, in a sentence.
         origin: given beside the graph, read by training, or found in making the page.
@@ -46,6 +51,7 @@ class Column:
     dates: bool = False
     colored: int | None = None
     tones: tuple[str, ...] = ()
+    meanings: tuple[str, ...] = ()
     unknown: str = "unknown"
     note: str = ""
     origin: Literal["attribute", "feature", "found"] = "attribute"
@@ -70,16 +76,24 @@ def categories(
     return Column(name, "category", np.asarray(codes, np.int64), tuple(map(str, names)), unknown=unknown, note=note)
 
 
-def guessed(name: str, values: Sequence[object]) -> Column:
+def guessed(name: str, values: Sequence[object], style: str | None = None) -> Column:
     """Return a column as what it looks like: numbers, dates, categories, or texts if most values are different.
 
     None and empty strings are unknown. Whole numbers with few different values are categories: they are more
     often codes of something than quantities. Of many categories the most frequent come first. A note says which
     dates and numbers could not be told.
+
+    Args:
+        name: of the column.
+        values: one a node.
+        style: how its numbers are written, if features were made of them, see `nodewise.tables.values`.
     """
     known = [value for value in values if value not in (None, "")]
     texts = list(map(str, known))
     parsed = _parsed(texts)
+    if parsed is None and style is not None and texts:
+        # Units and currencies are left aside; what is no number is unknown, as it was to training.
+        parsed = list(numbers_in_style(as_text(pa.array(texts)), style))
     distinct = set(known)
     few = len(distinct) <= 12 and all(float(number).is_integer() for number in parsed or ())
     if parsed is not None and not few:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.graph.graph import Graph
 from nodewise.report.classes import Predictions, class_scores, predict
+from nodewise.report.cluster_names import name_clusters
 from nodewise.report.columns import Column, categories, distinct_names, numbers
 from nodewise.report.coordinates import NAMES, Projection, chosen_projection, coordinates
 from nodewise.report.neighbors import MOST_EXACT, Neighbors, adjacent, cluster_number, clusters, nearest
@@ -71,15 +73,17 @@ def contents(
         bar.advance()
     scores = None
     if guess is not None and subject.labels is not None:
-        scores = class_scores(subject.labels, subject.class_names, guess, _by_features(subject, seed))
+        scores = class_scores(subject.labels, subject.class_names, guess, _without_training(subject, seed))
     return {
         "name": subject.name,
+        "title": subject.title,
         "facts": _facts(subject),
         "projection": NAMES[way],
         "nodes": number,
         "ids": packed_texts([str(name) for name in subject.embeddings.ids]),
         "points": packed_array(points),
         "columns": _packed_columns(columns, notes),
+        "opening": _opening(columns),
         **lists,
         "metrics": list(subject.metrics),
         "labelled": subject.labels is not None,
@@ -127,20 +131,30 @@ def _predictions(subject: Subject, seed: int, notes: list[str]) -> Predictions |
     return found
 
 
-def _by_features(subject: Subject, seed: int) -> Predictions | None:
-    """Return what the same classifier makes of the raw features, where that takes no longer than the rest."""
-    graph = subject.graph
-    if graph is None or graph.structural or subject.labels is None:
-        return None
+def _without_training(subject: Subject, seed: int) -> dict[str, Predictions]:
+    """Return what the same classifier makes of vectors that learned nothing, where that takes no longer than the rest.
+
+    Raw features in raw units would look worse than they are, so where they are dense and in folds they are
+    standardized, as `nodewise evaluate` does it.
+    """
+    graph, found = subject.graph, dict[str, Predictions]()
+    if graph is None or subject.labels is None:
+        return found
+    others: dict[str, Any] = dict(subject.untrained)
     fits = _MOST_FEATURES if subject.split is not None else _MOST_FEATURES_IN_FOLDS
-    if len(subject.embeddings) * graph.num_features > fits:
-        return None
-    rows = graph.features if subject.sample is None else graph.features[subject.sample]
-    dense = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float32)
-    try:
-        return predict(dense, subject.labels, subject.split, asked=np.empty(0), dataset=subject.name.lower(), seed=seed)
-    except InputError:
-        return None
+    if len(subject.embeddings) * graph.num_features <= fits:
+        rows: Any = graph.features if subject.sample is None else graph.features[subject.sample]
+        if isinstance(rows, np.ndarray) and subject.split is None:
+            spread = rows.std(0)
+            rows = (rows - rows.mean(0)) / np.where(spread > 0, spread, 1)
+        others[f"{'structural' if graph.structural else 'raw'} features"] = rows
+    for name, rows in others.items():
+        dense = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float32)
+        with suppress(InputError):
+            found[name] = predict(
+                dense, subject.labels, subject.split, asked=np.empty(0), dataset=subject.name.lower(), seed=seed
+            )
+    return found
 
 
 def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Column, ...]:
@@ -157,6 +171,14 @@ def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Co
     return distinct_names([*found, *subject.attributes])
 
 
+def _opening(columns: Sequence[Column]) -> str:
+    """Return the column that the map is colored by at first: the first, unless it leaves most of the map gray."""
+    first, *others = columns
+    if first.kind == "category" and 2 * np.count_nonzero(first.values < 0) > len(first.values):
+        return next((column.name for column in others if column.name in ("predicted label", "cluster")), first.name)
+    return first.name
+
+
 def _outcomes(labels: np.ndarray, guess: Predictions) -> Column:
     """Whether each node was given its own class; of those that were fitted on, nothing can be said."""
     alone = np.isin(labels, np.flatnonzero(np.bincount(labels[labels >= 0]) == 1))  # no classifier can know its class
@@ -164,15 +186,16 @@ def _outcomes(labels: np.ndarray, guess: Predictions) -> Column:
     codes[guess.fitted] = 2
     names = ("wrong", "right", "used for fitting")
     used = names if len(guess.fitted) else names[:2]
-    note = "Right: the predicted label is the node's own, be it a validation or a test node; Classes counts test nodes."
+    note = "Right: the predicted label is the true one. Validation nodes are shown too; Classes counts test nodes only."
     if not len(guess.fitted):
-        note = "Right: the predicted label is the node's own, which the probe had not seen."
+        note = "Right: the predicted label is the true one, which the classifier had not seen."
     outcomes = categories("prediction right?", codes, used, unknown="no label to compare", note=note)
     return replace(outcomes, tones=("wrong", "right", "fitted")[: len(used)])
 
 
 def _clusters(subject: Subject, seed: int) -> Column:
-    vectors, labels = subject.embeddings.vectors, subject.labels
+    # By cosine, and numbered from 0, as `nodewise clusters` does.
+    vectors, labels = unit_rows(subject.embeddings.vectors), subject.labels
     classes = 0 if labels is None else len(np.unique(labels[labels >= 0]))
     if classes < 2:
         number, why = cluster_number(vectors, seed), "chosen by silhouette"
@@ -180,14 +203,27 @@ def _clusters(subject: Subject, seed: int) -> Column:
         number = min(classes, _MOST_CLUSTERS)
         why = "as many as classes" if number == classes else "fewer than classes"
     found = clusters(vectors, number, seed)
-    names = range(1, found.max(initial=0) + 2)
-    return categories("cluster", found, names, note=f"k-means, k = {len(names)}, {why}.")
+    names = range(found.max(initial=0) + 1)
+    column = categories("cluster", found, names, note=f"k-means, k = {len(names)}, {why}.")
+    return replace(column, meanings=_cluster_meanings(subject, found))
+
+
+def _cluster_meanings(subject: Subject, found: np.ndarray) -> tuple[str, ...]:
+    """Return what the members of each cluster have in common, by the features of training; "" where nothing tells."""
+    graph = subject.graph
+    if graph is None or (len(found) * graph.num_features > _MOST_FEATURES and isinstance(graph.features, np.ndarray)):
+        return ()
+    known = tuple(subject.environment.get("graph", {}).get("feature_names", ()))
+    if len(known) != graph.num_features:  # "high feature 17" says nothing to anybody
+        return ()
+    names = name_clusters(found, graph, known, (), subject.sample)
+    return tuple("" if name == f"cluster {each}" else name for each, name in enumerate(names))
 
 
 def _packed_columns(columns: Sequence[Column], notes: list[str]) -> list[dict[str, Any]]:
     packed = []
     for column in columns:
-        fields = ("name", "kind", "tones", "unknown", "note", "origin")
+        fields = ("name", "kind", "tones", "unknown", "note", "origin", "meanings")
         entry: dict[str, Any] = {name: getattr(column, name) for name in fields}
         if column.kind == "number":
             scale = {"logarithmic": column.logarithmic, "dates": column.dates}

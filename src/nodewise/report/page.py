@@ -11,6 +11,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Sequence
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -32,6 +33,7 @@ _SCRIPTS = {
 }
 
 Kind = Literal["report", "compare"]
+_LONGEST_TITLE = 160
 
 
 def page(contents: dict[str, Any], kind: Kind = "report") -> str:
@@ -48,7 +50,7 @@ def page(contents: dict[str, Any], kind: Kind = "report") -> str:
     )
     parts = {
         "policy": policy,
-        "kind": kind,
+        "title": escape(_title(contents, kind)),
         "style": style,
         "body": _asset(f"{kind}.html"),
         "data": json_for_script(contents),
@@ -63,6 +65,12 @@ def write_page(contents: dict[str, Any], path: Path, kind: Kind = "report") -> N
     """Write the page to a file."""
     with atomic_write(path) as temporary:
         temporary.write_text(page(contents, kind), encoding="utf-8", newline="\n")
+
+
+def _title(contents: dict[str, Any], kind: Kind) -> str:
+    """Return what the tab of a browser shows, in which a reader tells several pages apart."""
+    title = " ".join(str(contents.get("title", "")).split())
+    return f"{title[:_LONGEST_TITLE]} · nodewise {kind}" if title else f"nodewise {kind}"
 
 
 def _program(names: Sequence[str]) -> str:

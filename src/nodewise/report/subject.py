@@ -20,7 +20,7 @@ class Subject:
     """One run.
 
     Attributes:
-        name: what to call it.
+        name: of the graph.
         embeddings: the vectors.
         graph: the graph of the run's nodes, in this order; None if it cannot be read any more.
         labels: int64 (N,), -1 where unknown; None without labels.
@@ -35,6 +35,9 @@ class Subject:
             of the graph.
         total: how many nodes the run has, where it has more than these.
         notes: what else the reader should know, such as why the graph is missing.
+        method: that made the vectors; empty if nobody knows.
+        run: the name of the run's folder.
+        untrained: by name, vectors of the same nodes that learned nothing, to compare with.
     """
 
     name: str
@@ -51,12 +54,22 @@ class Subject:
     notes: tuple[str, ...] = ()
     sample: np.ndarray | None = None
     total: int = 0
+    method: str = ""
+    run: str = ""
+    untrained: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What was made of what, and where it lies, as far as that is known."""
+        what = f"{self.method} on {self.name}" if self.method else self.name
+        return what if self.run in ("", self.name) else f"{what}, folder {self.run}"
 
     def take(self, rows: np.ndarray) -> Subject:
         """Return the subject of some of the nodes, at increasing positions."""
         embeddings = Embeddings(self.embeddings.ids.take(rows), self.embeddings.vectors[rows])
         part = take_labels(self.labels, self.split, rows)
         columns = tuple(column.take(rows) for column in self.attributes)
+        part["untrained"] = {name: vectors[rows] for name, vectors in self.untrained.items()}
         return replace(self, embeddings=embeddings, attributes=columns, sample=rows, total=len(self.embeddings), **part)
 
 

@@ -18,6 +18,7 @@ from nodewise.core.terminal import say
 from nodewise.encoders.preparation import units_warning
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
+from nodewise.methods.smoothed import SmoothedFeatures
 from nodewise.read.parquet import ParquetColumns
 from nodewise.report.attributes import feature_columns, read_attributes
 from nodewise.report.columns import Column, guessed
@@ -32,6 +33,9 @@ from nodewise.runs.together import find_graph, read_run_without_vectors, read_ru
 from nodewise.vectors.embedding_files import read_parquet_ids, read_parquet_rows
 from nodewise.vectors.embeddings import Embeddings
 from nodewise.vectors.shards import has_shards
+
+_MOST_SMOOTHED, _MOST_IN_FOLDS = 30_000_000, 20_000
+"""Numbers in the features, and nodes without a split, up to which smoothed features are compared with."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,9 @@ def read_subject(
             known, attributes_file = None, attributes_file or labels_file or folder.labels
     columns = _features(graph, folder, runs.ids) if graph is not None else ()
     if attributes_file is not None:
-        extra, remarks = read_attributes(attributes_file, runs.ids, tables.id_column)
+        extra, remarks = read_attributes(
+            attributes_file, runs.ids, tables.id_column, None if graph is None else graph.table
+        )
         named = {column.name for column in extra}
         columns = extra + tuple(column for column in columns if column.name not in named)
         notes.extend(remarks)
@@ -139,21 +145,36 @@ def read_subject(
     else:
         embeddings = Embeddings(runs.ids, runs.matrices[0])
     metrics = folder.read_metrics()
+    untrained = {} if graph is None or labels is None or large else _untrained(graph, split is not None)
     for each in told:
         say(each, quiet)
     return Subject(
         name=str(environment.get("graph", {}).get("name") or folder.path.resolve().name),
+        method=str(environment.get("method", "")),
+        run=folder.path.resolve().name,
         embeddings=embeddings,
         graph=graph,
         class_names=() if known is None else known.class_names,
         **part,
         attributes=columns,
+        untrained=untrained,
         metrics=metrics,
         settings={} if runs.settings is None else to_mapping(runs.settings),
         environment=environment,
         warnings=warnings,
         notes=tuple(notes),
     )
+
+
+def _untrained(graph: Graph, has_split: bool) -> dict[str, np.ndarray]:
+    """Return smoothed features, which learned nothing and are hard to beat, where they take seconds."""
+    size = graph.features.size if isinstance(graph.features, np.ndarray) else graph.features.nnz
+    # Folds are classified one by one, so without a split it takes five times as long.
+    if size > _MOST_SMOOTHED or graph.num_nodes > (MOST_SHOWN if has_split else _MOST_IN_FOLDS):
+        return {}
+    with suppress(InputError):  # features that no method could use either
+        return {"smoothed features": SmoothedFeatures().fit(graph).embeddings_.vectors}
+    return {}
 
 
 def _number_of_vectors(folder: RunFolder) -> int:
@@ -175,7 +196,7 @@ def _features(graph: Graph, folder: RunFolder, ids: NodeIds) -> tuple[Column, ..
     if graph.table is not None and graph.origin is not None and "features" in graph.origin:
         with suppress(InputError):  # its ids may be in a column that only the edges tell
             table, named = Path(str(graph.origin["features"])), graph.origin.get("id_column")
-            return read_attributes(table, ids, None if named is None else str(named))[0]
+            return read_attributes(table, ids, None if named is None else str(named), graph.table)[0]
     names = folder.read_environment().get("graph", {}).get("feature_names", ())
     kinds = () if graph.kinds is None else (guessed("type", [[*graph.kind_names, None][kind] for kind in graph.kinds]),)
     return (*kinds, *feature_columns(graph, tuple(names)))

@@ -4,7 +4,10 @@
 const [ROW, NAMES_MOST, CHART_HEIGHT] = [20, 150, 300]; // pixels: a row of dots, room for names, a scatter
 const MARGIN = { left: 56, right: 16, top: 10, bottom: 40 };
 const REFERENCE = "all";
+const INK = "ink";
 const PICKED = 5; // strategies in color to begin with
+const [FEWEST_TICKS, TICK_ROOM] = [3, 44]; // of a logarithmic axis; pixels from one to the next
+const LEAST_POWERS = 0.3; // of two, that such an axis spans: costs within a few percent are alike, and should look so
 
 const rgb = (colour) => `rgb(${colour.join(",")})`;
 const signed = (value) => `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`;
@@ -46,12 +49,15 @@ class Comparison {
   pick(name) {
     if (this.slots.delete(name)) return;
     const taken = new Set(this.slots.values());
-    const slot = name === REFERENCE ? CATEGORIES.length - 1 : CATEGORIES.findIndex((_, place) => !taken.has(place));
-    if (slot >= 0) this.slots.set(name, slot);
+    // What all are compared with is in the ink of the page, which no strategy is mistaken for.
+    const slot = name === REFERENCE ? INK : CATEGORIES.findIndex((_, place) => !taken.has(place));
+    if (slot !== -1) this.slots.set(name, slot);
   }
 
   colour(name) {
-    return this.slots.has(name) ? CATEGORIES[this.slots.get(name)] : null;
+    if (!this.slots.has(name)) return null;
+    const slot = this.slots.get(name);
+    return slot === INK ? styleValue("--text") : CATEGORIES[slot];
   }
 
   /** Of whatever has names, what is picked at the end, so that it is drawn on top. */
@@ -158,7 +164,7 @@ function drawGains(state, width) {
     .filter((name) => name !== REFERENCE && state.gain(name) !== null)
     .map((name) => ({ name, ...state.gain(name), mark: MARKS[state.gain(name).verdict] }))
     .sort((a, b) => b.mean - a.mean);
-  if (rows.length === 0) return hint("Two seeds or more have gains.");
+  if (rows.length === 0) return hint("Gains need two seeds or more.");
   return rowsOfDots(state, width, rows, { label: "Gains", reading: "gains-reading", zero: true, format: signed });
 }
 
@@ -189,24 +195,34 @@ function dotLabels(points, width) {
   });
 }
 
+/** Ticks between two powers of two: powers, or round numbers where these are too few; `x` is where one would be. */
+function logTicks(low, high, x) {
+  const powers = ticksBetween(low, high, Math.max(1, Math.round((high - low) / 6))).map((tick) => 2 ** tick);
+  if (powers.length >= FEWEST_TICKS) return powers;
+  const [from, to] = [2 ** low, 2 ** high];
+  const ticks = ticksBetween(from, to, roundDistance((to - from) / 6));
+  // Towards the right they come closer.
+  const apart = (tick, before) => before === undefined || x(tick) - x(before) >= TICK_ROOM;
+  return ticks.reduce((kept, tick) => (apart(tick, kept.at(-1)) ? [...kept, tick] : kept), []);
+}
+
 /** Strategies as dots: `points` are {name, x, y} in values. */
 function scatter(state, width, points, { label, reading, titles, log, formats, lines = [] }) {
-  if (points.length === 0) return hint("The rows hold none of this.");
+  if (points.length === 0) return hint("No row has this measure.");
   const { left, right, top, bottom } = MARGIN;
   const [across, down] = [width - left - right, CHART_HEIGHT - top - bottom];
   const scale = log ? Math.log2 : (value) => value;
-  const range = (values, share) => {
+  const range = (values, share, least = 0) => {
     const [low, high] = [Math.min(...values), Math.max(...values)];
     const margin = share * (high - low) || 0.1 * Math.abs(high) || 1;
-    return [low - margin, high + margin];
+    return [low - Math.max(margin, (least - high + low) / 2), high + Math.max(margin, (least - high + low) / 2)];
   };
-  const [x0, x1] = range(points.map((point) => scale(point.x)), 0.08);
+  const [x0, x1] = range(points.map((point) => scale(point.x)), 0.08, log ? LEAST_POWERS : 0);
   const [y0, y1] = range([...points.map((point) => point.y), ...lines], 0.1);
   const x = (value) => left + ((scale(value) - x0) / (x1 - x0)) * across;
   const y = (value) => top + ((y1 - value) / (y1 - y0)) * down;
   const floor = top + down;
-  const apart = log ? Math.max(1, Math.round((x1 - x0) / 6)) : roundDistance(((x1 - x0) * 70) / across);
-  const ticksX = ticksBetween(x0, x1, apart).map((tick) => (log ? 2 ** tick : tick));
+  const ticksX = log ? logTicks(x0, x1, x) : ticksBetween(x0, x1, roundDistance(((x1 - x0) * 70) / across));
   const axes = [
     ...ticksX.flatMap((tick) => [
       shape("line", { x1: x(tick), x2: x(tick), y1: top, y2: floor + 4 }),
@@ -260,7 +276,7 @@ function drawCost(state, width) {
     reading: "cost-reading",
     titles: ["time per step, times that of all", "gain"],
     log: true,
-    formats: [(v) => `${formatNumber(Number(v.toPrecision(2)))}×`, signed],
+    formats: [(v) => `${formatNumber(Number(v.toPrecision(3)))}×`, signed],
     lines: [0],
   });
 }
@@ -274,7 +290,7 @@ function drawLines(state, width, quantity, reading, format) {
       return { name, points: curves.steps.map((step, i) => [step, values[i]]).filter(([, value]) => known(value)) };
     })
     .filter(({ points }) => points.length > 0);
-  if (series.length === 0) return hint("The rows hold none of this.");
+  if (series.length === 0) return hint("No row has this measure.");
   const { left, right, top, bottom } = MARGIN;
   const height = 220;
   const steps = series.flatMap(({ points }) => points.map(([step]) => step));
@@ -306,7 +322,21 @@ function drawLines(state, width, quantity, reading, format) {
     const touch = inked(shape("path", { d }), { stroke: "transparent", strokeWidth: "9px" });
     return pickable(state, shape("g", {}, line, touch), name, reading, words);
   });
-  return svg(width, height, quantity, shape("g", { class: "axes" }, ...axes), ...lines);
+  const drawing = svg(width, height, quantity, shape("g", { class: "axes" }, ...axes), ...lines);
+  return make("div", {}, drawing, keyOf(state, series));
+}
+
+/** Which color is whose, among the strategies of a drawing. */
+function keyOf(state, series) {
+  const named = series.filter(({ name }) => state.slots.has(name));
+  const entries = named.map(({ name }) => {
+    const swatch = make("i");
+    swatch.style.background = state.colour(name);
+    return make("li", {}, swatch, nameOf(name, 40));
+  });
+  const others = series.length - named.length;
+  if (others > 0) entries.push(make("li", {}, make("i"), `${formatCount(others)} not picked`));
+  return make("ul", { class: "key", "aria-label": "Colors" }, ...entries);
 }
 
 /** The oracle's gain on a grid of precisions and recalls, and strategies at theirs. */
@@ -417,7 +447,6 @@ function showTable(state) {
 }
 
 function showWords(page) {
-  document.title = `${page.title.slice(0, LONGEST_NAME)} · nodewise`;
   byId("title").append(nameOf(page.title));
   const parts = page.verdict.split("`");
   byId("verdict").append(...parts.map((part, i) => (i % 2 ? make("code", {}, part) : part)));
@@ -458,6 +487,7 @@ function start() {
   if (page.surface.length > 0) state.show("surface", (width) => drawSurface(state, width));
   state.redraw();
   document.documentElement.dataset.ready = "true";
+  goToPlace();
 }
 
 start();

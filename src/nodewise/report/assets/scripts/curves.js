@@ -1,14 +1,36 @@
 // What training logged, one small chart per quantity.
 
+/** What a quantity is may depend on how the run was trained: then it is a function of the settings. */
 const QUANTITIES = new Map([
-  ["loss", ["Loss", "The contrastive loss of each logged batch. It also falls when the sampler removes negatives."]],
-  ["negatives", ["Negatives kept", "Per node and batch, after false negatives were moved and the diverse ones drawn."]],
+  ["loss", ["Loss", lossMeaning]],
+  ["negatives", ["Negatives kept", negativesMeaning]],
   ["moved", ["Moved to positives", "Share of candidate negatives that look like the node's own class."]],
   ["empty", ["Without negatives", "Share of nodes that were left without any negative."]],
   ["effective_rank", ["Effective rank", "How many different directions the candidates span: 1 if all are alike."]],
   ["logdet_gap", ["Diversity gained", "Log-determinant of the negatives drawn, above that of as many uniform ones."]],
 ]);
 const SHARES = new Set(["moved", "empty"]);
+
+/** Which parts of the adaptive sampler take negatives away; other methods and strategies have neither. */
+function removals({ sampling }) {
+  const adaptive = sampling?.strategy === "adaptive" ? sampling : {};
+  const moves = adaptive.collision === true && adaptive.class_collision?.soft !== true;
+  return { moves, draws: adaptive.dpp === true };
+}
+
+function lossMeaning(settings) {
+  const { moves, draws } = removals(settings);
+  if (!settings.sampling) return "The training loss of each logged step.";
+  const besides = moves || draws ? " It also falls when the sampler removes negatives." : "";
+  return `The contrastive loss of each logged batch.${besides}`;
+}
+
+function negativesMeaning(settings) {
+  const { moves, draws } = removals(settings);
+  const done = [...(moves ? ["false negatives were moved"] : []), ...(draws ? ["diverse ones were drawn"] : [])];
+  return `Per node and batch${done.length ? `, after ${done.join(" and ")}` : ""}.`;
+}
+
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [190, 54, 14, 8, 38]; // pixels: of a chart, and of its margins
 const [STEP_ROOM, VALUE_ROOM] = [55, 26]; // pixels from one tick to the next, at least
 const FEW = 40; // points that are marked each
@@ -150,9 +172,10 @@ class Chart {
 class Curves {
   constructor(page) {
     this.records = page.metrics.filter((record) => typeof record.step === "number");
+    this.settings = page.settings;
     this.element = byId("curves");
     const panels = this.names().map((name) => this.panel(name));
-    if (panels.length === 0) panels.push(make("p", { class: "hint" }, "The run holds no metrics of its training."));
+    if (panels.length === 0) panels.push(make("p", { class: "hint" }, "The run has no training metrics."));
     this.element.append(...panels);
   }
 
@@ -167,6 +190,7 @@ class Curves {
 
   panel(name) {
     const [title, meaning] = QUANTITIES.get(name) ?? [name, ""];
+    const words = typeof meaning === "function" ? meaning(this.settings) : meaning;
     const [plot, reading] = [make("div"), make("span", { class: "latest" })];
     const format = (value) => (SHARES.has(name) ? `${formatNumber(100 * value)} %` : formatNumber(value));
     // A record may be of other quantities only.
@@ -180,7 +204,7 @@ class Curves {
       "figure",
       { class: "panel curve" },
       make("h3", {}, nameOf(title), reading),
-      make("p", { class: "hint" }, meaning),
+      make("p", { class: "hint" }, words),
       plot,
     );
   }

@@ -15,7 +15,7 @@ class Details {
   show() {
     const { node } = this.selection;
     if (node === null) {
-      const hint = "Click a node on the map, or search for one, to see what is known of it and who its neighbors are.";
+      const hint = "Click a node on the map, or search for one, to see its values and its neighbors.";
       this.element.replaceChildren(make("p", { class: "hint" }, hint));
       return;
     }

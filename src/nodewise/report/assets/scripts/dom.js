@@ -43,5 +43,12 @@ function formatDate(seconds) {
   return time.startsWith("00:00:00") ? day : `${day} ${time.slice(0, time.startsWith("00", 6) ? 5 : 8)}`;
 }
 
+/** Go where the address says, once everything is drawn: until then the place it names moves down the page. */
+function goToPlace() {
+  const place = byId(location.hash.slice(1));
+  // Charts are drawn when their width is known, in the first frame.
+  if (place) requestAnimationFrame(() => requestAnimationFrame(() => place.scrollIntoView({ behavior: "instant" })));
+}
+
 /** The value of a custom property of the style sheet in the current theme. */
 const styleValue = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

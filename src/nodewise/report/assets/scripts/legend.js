@@ -25,6 +25,7 @@ class Legend {
     choice.append(
       ...colourable.map((column, i) => make("option", { value: String(i) }, column.name.slice(0, LONGEST_NAME))),
     );
+    choice.value = String(colourable.indexOf(selection.column));
     choice.addEventListener("change", () => selection.colourBy(colourable[Number(choice.value)]));
     selection.listen((changed) => {
       if (changed.includes("column")) this.show();
@@ -83,7 +84,10 @@ class Legend {
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }
     const codes = [...counts.keys()].sort((a, b) => (a < 0) - (b < 0) || a - b);
-    const names = codes.map((code) => categoryName(column, code));
+    const names = codes.map((code) => {
+      const meaning = column.meanings[code];
+      return meaning ? `${categoryName(column, code)}: ${meaning}` : categoryName(column, code);
+    });
     // A few long names are better read in full, one below the other.
     const wide = names.length <= FEW_ROWS && names.some((name) => name.length > SHORT_NAME);
     return make(

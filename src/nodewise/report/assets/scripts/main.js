@@ -1,8 +1,7 @@
 // Start: read the data, show it, and connect the parts.
 
 function showHeader(page) {
-  document.title = `${page.name.slice(0, LONGEST_NAME)} · nodewise`;
-  byId("title").append(nameOf(page.name));
+  byId("title").append(nameOf(page.title));
   byId("facts").append(
     ...page.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
   );
@@ -52,7 +51,7 @@ function showMap(page, selection) {
 async function start() {
   setTheme(initialTheme());
   const page = await readData();
-  const selection = new Selection(page.columns.find((column) => column.kind !== "text"));
+  const selection = new Selection(page.columns.find(({ name }) => name === page.opening));
   selection.colourOf = colouring(selection.column);
   selection.listen((changed) => {
     if (changed.includes("column")) selection.set({ colourOf: colouring(selection.column) });
@@ -76,6 +75,7 @@ async function start() {
   showSettings(page);
   connectTheme(() => selection.set({ colourOf: colouring(selection.column) }));
   document.documentElement.dataset.ready = "true";
+  goToPlace();
 }
 
 start();

@@ -35,13 +35,16 @@ function findNodes(ids, foldedIds, text) {
   return [...new Set([...(exact >= 0 ? [exact] : []), ...same, ...beginning, ...holding])];
 }
 
-/** The values that hold the text, or are the number, as [{column, label, nodes}], whole matches first. */
+/** The values that hold the text, or are the number or date, as [{column, label, nodes}], whole matches first. */
 function findValues(columns, text, most) {
   const wanted = folded(text);
   const found = [];
   for (const column of columns) {
     if (column.kind === "number") {
-      const nodes = nodesWhere(column, (value) => column.format(value) === text || value === Math.fround(Number(text)));
+      const number = Math.fround(Number(text));
+      // What is missing is no value to find, and no date to write.
+      const holds = (value) => !Number.isNaN(value) && (column.format(value) === text || value === number);
+      const nodes = nodesWhere(column, holds);
       if (nodes.length) found.push({ column, label: text, nodes, whole: true });
       continue;
     }
@@ -116,9 +119,9 @@ class Search {
         ),
       );
     });
-    if (rows.length === 0) rows.push(make("li", {}, make("p", {}, "No id or attribute holds this.")));
+    if (rows.length === 0) rows.push(make("li", {}, make("p", {}, "No id or attribute matches this.")));
     const more = named.length + values.length > this.found.length;
-    if (more) rows.push(make("li", {}, make("p", {}, "There are more; type on.")));
+    if (more) rows.push(make("li", {}, make("p", {}, "There are more; keep typing.")));
     this.results.replaceChildren(...rows);
   }
 
