@@ -192,7 +192,7 @@ def test_an_encoder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = "encoder_nodewise_test:MeansSettings"
     vectors = embed("run", f"encoder.kind={name}", "encoder.hops=2", "encoder.dimension=8")
     assert vectors.shape == (40, 8)
-    assert section("run", "encoder") == {"kind": name, "dimension": 8, "feature_mask": 0.2, "hops": 2}
+    assert section("run", "encoder") == {"kind": name, "dimension": 8, "hops": 2}
     assert not np.allclose(vectors, embed("other", f"encoder.kind={name}", "encoder.hops=1", "encoder.dimension=8"))
 
     settings = import_module("encoder_nodewise_test").MeansSettings
