@@ -49,10 +49,8 @@ class Registry(Mapping[str, T]):
         """Return a decorator that lets `name` stand for a class, and tells the class so."""
 
         def keep(part: C) -> C:
-            if (
-                self._is_guest(part) and name not in self._found
-            ):  # later, one that comes along would find its name taken
-                self._import_all()
+            if self._is_guest(part) and name not in self._found:
+                self._import_all()  # later, one that comes along would find its name taken
             earlier: Any = self._found.get(name)
             if earlier is not None and _place(earlier) != _place(part):
                 if self._is_guest(part) and not self._is_guest(earlier):

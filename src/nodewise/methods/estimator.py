@@ -283,9 +283,9 @@ class Estimator(ABC):
 
         about = {"method": self.name, "seed": self.seed, "graph": graph.name, "settings": to_mapping(self.settings)}
         watch = Watch(progress or SilentProgress(), log, run, checkpoints, check_memory, team or Alone())
-        with shown_by(watch.progress), told(callbacks, about) as everybody:
-            with told_as_own("method", type(self), of_callbacks):
-                self._learn(graph, watch)
+        mine = told_as_own("method", type(self), of_callbacks)
+        with shown_by(watch.progress), told(callbacks, about) as everybody, mine:
+            self._learn(graph, watch)
         return self
 
     def _learn(self, graph: Graph, watch: Watch) -> None:
