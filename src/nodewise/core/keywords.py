@@ -19,8 +19,16 @@ def with_keywords(settings: T, keywords: Mapping[str, Any], source: str) -> T:
     parts = {name for name in keywords if _chooses(settings, name)}
     for some in (parts, keywords.keys() - parts):
         if some:
-            settings = changed(settings, {path_of(settings, name): keywords[name] for name in some}, source)
+            changes = {path_of(settings, name): _without_numpy(keywords[name]) for name in some}
+            settings = changed(settings, changes, source)
     return settings
+
+
+def _without_numpy(value: Any) -> Any:
+    """Return numbers and arrays of numpy, such as a grid of settings holds, as Python's own."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(_without_numpy, value)) if type(value) in (list, tuple) else value
+    return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
 
 
 def path_of(settings: object, name: str) -> tuple[str, ...]:

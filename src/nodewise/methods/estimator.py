@@ -395,7 +395,9 @@ class Embedder(Estimator):
     def load(cls, folder: str | Path, *, device: str = "auto", embeddings: bool = True) -> Self:
         """Read back what `save` wrote; without `embeddings`, which may be large, only what `transform` needs."""
         run = RunFolder.open(folder)
-        model = cls(run.read_config(cls.settings_class), seed=run.read_seed(), device=device)
+        seed = run.read_seed()
+        model = cls(run.read_config(cls.settings_class), seed=max(seed, 0), device=device)
+        model.seed = seed  # which could be negative before
         model.read_weights(run)
         model.table_ = FittedTable.read(run.features)
         model.history_ = run.read_metrics()

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from html import escape
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -129,6 +130,8 @@ class Run:
             return self.embeddings.neighbors(node, k)
         nodes = [node] if isinstance(node, int | str) else node
         new = options.pop("new", None)
+        require_type("new", new, str | os.PathLike | Embeddings | None, "Embeddings, or the name of a file of them")
+        require_type("at_least", options.get("at_least"), Real | None, "a number")
         vectors = new if new is None or isinstance(new, Embeddings) else Path(new)
         with as_files(attributes=options.pop("attributes", None)) as files:
             return find_neighbors(self.path, nodes, k, new=vectors, **files, **options)

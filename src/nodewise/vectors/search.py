@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_whole
 from nodewise.core.files import atomic_write
 from nodewise.core.messages import count
 from nodewise.graph.ids import NodeIds
@@ -108,6 +108,7 @@ def nearest(
             if None, where there are more than `MOST_EXACT` pairs.
         seed: of the index.
     """
+    require_whole("k", k)
     _require_same_width(queries, among)
     pool = np.arange(len(among)) if allowed is None else np.flatnonzero(allowed)
     if not len(pool):
