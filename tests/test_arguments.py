@@ -24,6 +24,13 @@ VECTORS = Embeddings(NodeIds(["a", "b", "c"]), np.eye(3, dtype=np.float32))
 GRAPH = Graph.from_edges([0, 1, 2], [1, 2, 0])
 
 
+LABELS = {0: "x", 1: "y", 2: "x"}
+
+
+def saved() -> Run:
+    return SmoothedFeatures().fit(GRAPH).save("run", GRAPH)
+
+
 def made(**details: Any) -> Graph:
     return Graph.from_edges([0], [1], **details)
 
@@ -64,6 +71,24 @@ CALLS: dict[str, Callable[[], Any]] = {
     "settings are text": lambda: NodeEmbedder("paper"),  # type: ignore[arg-type]
     "seed is a fraction": lambda: NodeEmbedder(seed=1.5),  # type: ignore[arg-type]
     "seed is too large": lambda: NodeEmbedder(seed=2**63),
+    "seed is negative": lambda: NodeEmbedder(seed=-1),
+    "split to score by is a number": lambda: saved().evaluate(labels=LABELS, split=5),
+    "repeats are text": lambda: saved().evaluate(labels=LABELS, repeats="a"),
+    "repeats are none at all": lambda: saved().evaluate(labels=LABELS, repeats=0),
+    "probe is nothing": lambda: saved().evaluate(labels=LABELS, probe=None),
+    "task is a number": lambda: saved().evaluate(labels=LABELS, task=5),
+    "seed of probes is negative": lambda: saved().evaluate(labels=LABELS, seed=-1),
+    "seed of probes is too large": lambda: saved().evaluate(labels=LABELS, seed=2**32),
+    "metrics are text": lambda: saved().evaluate(labels=LABELS, metrics="nmi"),
+    "k is negative": lambda: saved().neighbors(k=-1),
+    "k of some is a fraction": lambda: saved().neighbors([0], k=1.5),  # type: ignore[call-overload]
+    "new vectors without ids": lambda: saved().neighbors(new=np.ones((20, 3))),
+    "a cosine that is text": lambda: saved().neighbors(at_least="x"),
+    "way is a number": lambda: saved().clusters(way=5),
+    "clusters are a fraction": lambda: saved().clusters(k=2.5),  # type: ignore[arg-type]
+    "seed of clusters is negative": lambda: saved().clusters(seed=-1),
+    "a slice of vectors": lambda: VECTORS[:2],  # type: ignore[index]
+    "vectors of a fraction": lambda: VECTORS[2.5],  # type: ignore[index]
     "fit to nothing": lambda: NodeEmbedder().fit(ANY),
     "load nothing": lambda: NodeEmbedder.load(ANY),
     "vectors are text": lambda: Embeddings(NodeIds(["a"]), "x"),  # type: ignore[arg-type]
@@ -101,3 +126,11 @@ def test_a_graph_keeps_its_own_arrays(sparse: bool) -> None:
     assert graph.labels.tolist() == [0, 1, 0]
     assert graph.split is not None
     assert graph.split.train.tolist() == [0]
+
+
+def test_settings_may_be_numbers_of_numpy() -> None:
+    keywords = {"steps": np.int64(2), "learning_rate": np.float64(0.5), "dpp": np.bool_(True)}
+    found = NodeEmbedder(seed=np.int32(3), teleports=np.array([0.25, 0.5]), **keywords)
+    assert found.settings == NodeEmbedder(teleports=[0.25, 0.5], steps=2, learning_rate=0.5, dpp=True).settings
+    assert type(found.settings.training.steps) is int
+    assert NodeEmbedder(learning_rate=np.float32(0.5)).settings.training.learning_rate == 0.5

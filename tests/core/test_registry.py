@@ -110,6 +110,13 @@ def test_a_name_is_registered_for_one_class(registry: Registry[Any]) -> None:
     assert registry["far"] is Far
 
 
+def test_a_name_that_comes_along_is_not_given_away(package: Registry[Any]) -> None:
+    with pytest.raises(InputError, match=r"'two-words' comes with nodewise; register .*Near under another") as told:
+        package.register("two-words")(Near)
+    assert told.value.code == "own-code-failed"
+    assert package["two-words"] is not Near
+
+
 def test_a_module_may_be_run_again(registry: Registry[Any]) -> None:
     def run() -> type:
         class Mine:

@@ -291,6 +291,99 @@ def test_a_data_set(folder: Path) -> None:
     subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
 
 
+FAILING = """
+import numpy as np
+from dataclasses import dataclass
+from nodewise import Embedder, EncoderSettings
+
+@dataclass(frozen=True)
+class Settings:
+    power: int = 2
+
+class Mine(Embedder):
+    settings_class = Settings
+
+class Raises(Mine):
+    def _embed(self, inputs, watch):
+        watch.log({"step": 0, "loss": 1.0})
+        raise ValueError("no such luck")
+
+class Returns(Mine):
+    def _embed(self, inputs, watch):
+        return np.ones((3, 2))
+
+class Text(Mine):
+    def _embed(self, inputs, watch):
+        return "vectors"
+
+class Array(Mine):
+    def _embed(self, inputs, watch):
+        return np.arange(80.0).reshape(40, 2)
+
+class Unset(Embedder):
+    def _embed(self, inputs, watch):
+        return inputs.dense_x
+
+class Plain:
+    pass
+
+class BuildRaises(EncoderSettings):
+    def build(self, num_features, seeds):
+        return 1 / 0
+
+class BuildsFive(EncoderSettings):
+    def build(self, num_features, seeds):
+        return 5
+
+def no_graph(data_dir=None, progress=None):
+    return "a graph"
+
+def fails(data_dir=None, progress=None):
+    raise KeyError("file")
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("embed G -m os:path", "os:path is no method"),
+        ("embed G -m os.path:join", "os.path:join is no method"),
+        ("embed G -m method_nodewise_test:Plain", "is no method: it is not a class derived from nodewise.Embedder"),
+        ("embed G -m method_nodewise_test:Unset", "method method_nodewise_test:Unset must define settings_class"),
+        ("embed G -m method_nodewise_test:Raises", "failed at method_nodewise_test.py, line 16: ValueError: no such"),
+        ("embed G -m method_nodewise_test:Returns", "_embed returned the shape (3, 2); return a tensor"),
+        ("embed G -m method_nodewise_test:Text", "_embed returned 'vectors'; return a tensor"),
+        ("embed G --set encoder.kind=method_nodewise_test:BuildRaises", "line 39: ZeroDivisionError"),
+        ("embed G --set encoder.kind=method_nodewise_test:BuildsFive", "build returned 5, no nodewise"),
+        ("inspect method_nodewise_test:no_graph", "returned 'a graph'; return a nodewise.Graph"),
+        ("inspect method_nodewise_test:fails", "failed at method_nodewise_test.py, line 49: KeyError"),
+        ("inspect os:path", "data set os:path is no function that returns a graph"),
+    ],
+)
+def test_own_code_that_fails_is_told_in_one_line(
+    folder: Path, words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("method_nodewise_test.py").write_text(FAILING)
+    graph = (*GRAPH, "-o", "run", "--quiet")
+    assert main([word for each in words.split() for word in (graph if each == "G" else (each,))]) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert said in error
+    assert error.endswith("[own-code-failed]")
+
+
+def test_vectors_of_a_method_may_be_an_array_and_callbacks_fail_for_themselves(folder: Path) -> None:
+    Path("method_nodewise_test.py").write_text(FAILING)
+    sys.path.append(str(folder))
+    mine = import_module("method_nodewise_test")
+    assert mine.Array().fit(graph()).embeddings_.vectors[39].tolist() == [78, 79]
+
+    def stop(record: dict[str, Any]) -> None:
+        raise StopIteration("enough")
+
+    with pytest.raises(StopIteration, match="enough"):
+        mine.Raises().fit(graph(), callbacks=[stop])
+
+
 def attempt(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "nodewise", *words], cwd=folder, capture_output=True, text=True)
 

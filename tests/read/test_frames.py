@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +108,46 @@ def test_a_frame_that_was_filtered_is_not_keyed_by_its_row_numbers() -> None:
     assert graph.labels.tolist() == [-1, 0, 1, -1]
     keyed = labels.set_index("who")
     assert nw.read_graph(edges, features=pandas_frame(), labels=keyed).labels.tolist() == [-1, 0, 1, -1]
+
+
+def test_categories_lists_and_lazy_frames_of_polars_are_what_they_hold() -> None:
+    pl = pytest.importorskip("polars")
+    ids, tags = list("abcd"), [["u", "v"], ["v"], ["u"], ["v"]]
+    ends = {"source": pl.Series(ids[:3], dtype=pl.Categorical), "target": pl.Series(ids[1:], dtype=pl.Enum(ids))}
+    names, colors = pl.Series(ids, dtype=pl.Categorical), pl.Series(list("xyxy"), dtype=pl.Enum(["x", "y"]))
+    rows = {"id": names, "color": colors, "tags": tags, "kinds": pl.Series(tags, dtype=pl.List(pl.Categorical))}
+    labels = pl.DataFrame({"id": names, "label": pl.Series(list("pqqp"), dtype=pl.Categorical)})
+    plain = {"id": ids, "color": list("xyxy"), "tags": tags, "kinds": tags}
+    expected = nw.read_graph(pa.table({"source": ids[:3], "target": ids[1:]}), features=pa.table(plain))
+    for lazy in (False, True):
+        frames = [pl.DataFrame(ends), pl.DataFrame(rows), labels]
+        edges, features, classes = (frame.lazy() for frame in frames) if lazy else frames
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            graph = nw.read_graph(edges, features=features, labels=classes)
+        assert graph.ids.to_list() == ids
+        assert graph.class_names == ("p", "q")
+        assert np.array_equal(graph.features, expected.features)
+
+
+def test_a_type_that_arrow_does_not_know_is_named_with_its_column(edges: Path) -> None:
+    pl = pytest.importorskip("polars")
+    frame = polars_frame().with_columns(pl.Series("big", [1, 2, 3, 4], dtype=pl.Int128))
+    with pytest.raises(InputError, match="the column 'big' is of type Int128, which cannot be read"):
+        nw.read_graph(edges, features=frame)
+
+
+def test_labels_may_be_a_series_or_a_mapping_and_features_a_series(edges: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    known = {"d": "y", "a": "x", "b": "y"}
+    age = pd.Series([3.0, 1.0, 2.0, 5.0], index=list("dabc"), name="age")
+    for labels in (known, pd.Series(known), pd.Series(known, name="class"), pd.Series(known).astype("category")):
+        graph = nw.read_graph(edges, features=age, labels=labels)
+        assert graph.labels is not None
+        assert dict(zip(graph.ids, graph.labels.tolist(), strict=True)) == {"d": 1, "a": 0, "b": 1, "c": -1}
+        assert graph.class_names == ("x", "y")
+        assert graph.features.shape == (4, 1)
+    with pytest.raises(InputError, match="ids of one type and labels of one type"):
+        nw.read_graph(edges, labels={"a": "x", 2: "y"})
+    with pytest.raises(InputError, match="labels must be the name of a file, a table, or a mapping"):
+        nw.read_graph(edges, labels=["x", "y", "x", "y"])

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from nodewise.core.errors import InputError
 from nodewise.graph.graph import Graph
@@ -88,6 +88,11 @@ def test_directed_and_parallel_networkx_edges_are_noted_and_their_weights_added_
         (lambda g: g.add_edge((0, 1), (1, 0)), {}, "use integers or strings"),
         (lambda g: g.add_edge("a", "b", weight=-1), {}, "between 'a' and 'b': an edge with weight -1"),
         (lambda g: g.add_edge("a", "b", weight="x"), {}, "weight that is no number"),
+        (lambda g: g.add_edge("a", "b", weight=10**400), {}, "between 'a' and 'b': an edge with weight inf"),
+        (lambda g: (g.add_edge("a", "b"), g.add_node("a", x=10**400)), {"features": ["x"]}, "must be numbers"),
+        (lambda g: g.add_edge("a", "b"), {"features": "club"}, "a list of attributes, such as ['club']"),
+        (lambda g: g.add_edge("a", "b"), {"features": 5}, "a list of attributes"),
+        (lambda g: g.add_edge("a", "b"), {"labels": ["club"]}, "labels must be the name of an attribute"),
         (lambda g: g.add_edge("a", "b"), {"features": ["x"]}, "node 'a' has no attribute 'x'"),
         (lambda g: (g.add_edge("a", "b"), g.add_node("a", x="u")), {"features": ["x"]}, "must be numbers"),
         (
@@ -139,3 +144,40 @@ def test_what_pyg_data_holds_beyond_a_graph_is_noted_or_refused():
         Graph.from_pyg(data(y=torch.zeros(4, 3)))
     with pytest.raises(InputError, match="no edge_index"):
         Graph.from_pyg(Data(x=torch.eye(2)))
+
+
+def test_half_precision_of_pyg_is_read():
+    x, weights = torch.tensor([[0.5], [1.0], [2.0], [4.0]]), torch.tensor([1.0, 1, 3, 3])
+    graph = Graph.from_pyg(data(x=x.bfloat16(), edge_weight=weights.bfloat16()))
+    assert graph.features.tolist() == x.tolist()
+    assert graph.weights.tolist() == [1, 1, 3, 3]
+
+
+def of_two_kinds(ends=((0, 1, 2), (1, 2, 3)), x=None, **other):
+    found = HeteroData()
+    found["a"].x, found["b"].x = torch.eye(4), torch.eye(4) if x is None else x
+    found["a", "to", "b"].edge_index = torch.tensor(ends)
+    for name, value in other.items():
+        found["b", "back", "a"][name] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "fragment"),
+    [
+        (Data(edge_index=torch.eye(2), num_nodes=2), "edge_index is of type float32; give integer positions"),
+        (Data(edge_index=torch.zeros(3, 2).long(), num_nodes=2), "shape (3, 2), but (2, E) is needed; transpose it"),
+        (Data(edge_index=torch.zeros(2).long(), num_nodes=2), "shape (2,), but (2, E) is needed"),
+        (Data(edge_index=[[0, 1], [1, 2]], num_nodes=3), "edge_index is [[0, 1], [1, 2]]; give a tensor"),
+        (data(x=[[1.0]] * 4), "; give a tensor"),
+        (of_two_kinds(weight=torch.ones(2)), "there is no edge_index of ('b', 'back', 'a')"),
+        (of_two_kinds(ends=((0.0, 1.0), (1.0, 2.0))), "edge_index of ('a', 'to', 'b') is of type float32"),
+        (of_two_kinds(ends=((0, 1), (1, 2), (2, 3))), "transpose it"),
+        (of_two_kinds(x=torch.ones(4)), "x of b has the shape (4,)"),
+    ],
+)
+def test_pyg_data_that_cannot_be_used_is_refused_in_one_sentence(given, fragment):
+    with pytest.raises(InputError) as error:
+        Graph.from_pyg(given)
+    assert fragment in str(error.value)
+    assert "\n" not in str(error.value)

@@ -130,6 +130,14 @@ def test_new_nodes_alone_are_embedded(embedded: Embedded) -> None:
         run.transform(grown, NodeIds(["paper_0"]), only="new")
 
 
+@pytest.mark.parametrize("only", ["neww", "all", ["a"], [], 5])
+def test_a_limit_that_is_none_is_refused_instead_of_embedding_all(embedded: Embedded, only: Any) -> None:
+    run = Run(embedded())
+    with pytest.raises(InputError, match=r"only must be 'new' or None") as told:
+        run.transform(run.graph(), only=only, device="cpu")
+    assert told.value.code == "bad-argument"
+
+
 def test_unlabelled_nodes_are_classified(embedded: Embedded) -> None:
     Path("some.csv").write_text("id,label\n" + "".join(f"paper_{i},{'ab'[i // 20]}\n" for i in range(0, 40, 2)))
     found = Run(embedded()).classify("some.csv")

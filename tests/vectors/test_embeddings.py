@@ -229,3 +229,16 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     for form in ("parquet", "npy", "word2vec"):
         with pytest.raises(InputError, match="absent does not exist"):
             getattr(named(), f"to_{form}")(tmp_path / "absent" / "e")
+
+
+def test_embeddings_are_read_like_a_dictionary_from_ids() -> None:
+    named = Embeddings(NodeIds(["n1", "n2"]), np.eye(2, dtype=np.float32))
+    assert list(named) == ["n1", "n2"]
+    assert "n1" in named
+    assert all(other not in named for other in ("n3", 1, None, 2.5, [], True))
+    numbered = Embeddings(NodeIds([5, 2, 1]), np.eye(3, dtype=np.float32))
+    assert list(numbered) == [5, 2, 1]
+    assert 2 in numbered
+    assert np.int32(5) in numbered
+    assert all(other not in numbered for other in (0, "2", True, 2.0))
+    assert {node: numbered[node].tolist() for node in numbered}[2] == [0, 1, 0]

@@ -47,7 +47,21 @@ class NotFitted(InputError, AttributeError):
 def require_type(name: str, value: object, kind: Any, wanted: str) -> None:
     """Refuse an argument of another type, before whatever is below fails in words of its own."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is Integral):
-        raise InputError(f"{name} must be {wanted}, not {value!r:.60}", code="bad-argument")
+        seen = " ".join(f"{value!r:.60}".split())  # arrays and frames show themselves in lines
+        raise InputError(f"{name} must be {wanted}, not {seen}", code="bad-argument")
+
+
+def require_whole(name: str, value: Any, least: int = 1, most: int = 2**63 - 1) -> None:
+    """Refuse what is no whole number, or one out of bounds."""
+    require_type(name, value, Integral, "a whole number")
+    if not least <= value <= most:
+        bounds = f"at least {least}" if value < least else f"at most {most}"
+        raise InputError(f"{name} is {value!r:.60}; it must be {bounds}", code="bad-argument")
+
+
+def require_seed(seed: Any) -> None:
+    """Refuse a seed that numpy and scikit-learn would refuse only when the work is half done."""
+    require_whole("seed", seed, least=0, most=2**32 - 1)
 
 
 _MOST_NAMED = 60

@@ -19,7 +19,8 @@ def with_keywords(settings: T, keywords: Mapping[str, Any], source: str) -> T:
     parts = {name for name in keywords if _chooses(settings, name)}
     for some in (parts, keywords.keys() - parts):
         if some:
-            settings = changed(settings, {path_of(settings, name): keywords[name] for name in some}, source)
+            changes = {path_of(settings, name): _without_numpy(keywords[name]) for name in some}
+            settings = changed(settings, changes, source)
     return settings
 
 
@@ -45,6 +46,13 @@ def _meant(settings: object, path: tuple[str, ...], source: str) -> tuple[str, .
         return path_of(settings, path[0])
     except InputError as error:
         raise InputError(f"{source}: {error}", code=error.code) from None
+
+
+def _without_numpy(value: Any) -> Any:
+    """Return numbers and arrays of numpy, such as a grid of settings holds, as Python's own."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(_without_numpy, value)) if type(value) in (list, tuple) else value
+    return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
 
 
 def path_of(settings: object, name: str) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -19,7 +20,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-from nodewise.core.errors import InputError, did_you_mean, require_type
+from nodewise.core.errors import InputError, NodewiseError, did_you_mean, require_type
 
 T = TypeVar("T")
 C = TypeVar("C")
@@ -48,9 +49,15 @@ class Registry(Mapping[str, T]):
         """Return a decorator that lets `name` stand for a class, and tells the class so."""
 
         def keep(part: C) -> C:
+            if self._is_guest(part) and name not in self._found:
+                self._import_all()  # later, one that comes along would find its name taken
             earlier: Any = self._found.get(name)
             if earlier is not None and _place(earlier) != _place(part):
-                raise ValueError(f"the {self.kind} {name!r} is registered twice: {_place(earlier)} and {_place(part)}")
+                if self._is_guest(part) and not self._is_guest(earlier):
+                    told = f"the {self.kind} {name!r} comes with nodewise; register {_place(part)} under another name"
+                else:
+                    told = f"the {self.kind} {name!r} is registered twice: {_place(earlier)} and {_place(part)}"
+                raise InputError(told, code="own-code-failed")
             part.name = name  # type: ignore[attr-defined]  # every part has a name
             self._found[name] = cast(T, part)  # the same class again is its module run again, as in a notebook
             if ":" in (written := name_in_files(part)):
@@ -58,6 +65,10 @@ class Registry(Mapping[str, T]):
             return part
 
         return keep
+
+    def _is_guest(self, part: Any) -> bool:
+        """Whether a part is neither of the package nor in a folder that this registry looks through."""
+        return is_own(part) and not part.__module__.startswith(tuple(f"{package}." for package in self._packages))
 
     def names(self) -> tuple[str, ...]:
         """Return all registered names in alphabetical order, importing the parts that come along."""
@@ -161,8 +172,34 @@ def _module_of(file: Path) -> ModuleType:
 
 def name_in_files(part: Any) -> str:
     """Return what a file calls a class: its name, or, of the user's own, where its code is."""
-    own = part.__module__.partition(".")[0] != __name__.partition(".")[0]
-    return f"{part.__module__}:{part.__qualname__}" if own else str(part.name)
+    return f"{part.__module__}:{part.__qualname__}" if is_own(part) else str(part.name)
+
+
+def is_own(part: Any) -> bool:
+    """Tell whether a class or function is the user's own, and does not come with the package."""
+    return bool(part.__module__.partition(".")[0] != __name__.partition(".")[0])
+
+
+@contextmanager
+def told_as_own(kind: str, part: Any, others: Collection[BaseException] = ()) -> Iterator[None]:
+    """Say in one line how code of the user's own fails inside; what comes with the package fails as it does.
+
+    Args:
+        kind: what the code is.
+        part: its class or function.
+        others: errors that are not of this code, and pass as they are.
+    """
+    try:
+        yield
+    except (NodewiseError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:  # the latter would end the command as if all were well
+        # How torch says that memory is out, which has a remedy of its own.
+        memory = type(error).__name__ == "OutOfMemoryError" or "DefaultCPUAllocator" in str(error)
+        if memory or not is_own(part) or any(error is other for other in others):
+            raise
+        told = f"{kind} {name_in_files(part)} {failure(part, error)}"
+        raise InputError(told, code="own-code-failed") from error
 
 
 def failure(own: object, error: BaseException) -> str:

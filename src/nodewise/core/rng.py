@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from numbers import Integral
 from typing import overload
 
 import torch
 from torch import Tensor
 
 from nodewise.core.environment import triton_is_installed
-from nodewise.core.errors import InputError, require_type
+from nodewise.core.errors import require_whole
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MULTIPLIER_1 = 0xBF58476D1CE4E5B9
@@ -32,9 +31,7 @@ _MASK = (1 << 64) - 1
 
 def checked_seed(seed: int) -> int:
     """Return a seed as a Python integer, or say that it cannot be one."""
-    require_type("seed", seed, Integral, "a whole number")
-    if not -(2**63) <= seed < 2**63:
-        raise InputError(f"seed must be a whole number of 64 bits, not {seed!r:.60}")
+    require_whole("seed", seed, least=0)
     return int(seed)
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from nodewise.core.errors import InputError, require_type
 from nodewise.core.progress import Progress
-from nodewise.core.registry import Registry
+from nodewise.core.registry import Registry, told_as_own
 from nodewise.graph.graph import Graph
 
 Loader = Callable[[str | os.PathLike[str] | None, Progress | None], Graph]
 
 DATASETS: Registry[Loader] = Registry("data set", "nodewise.datasets")
+_OWN_FAILED = "own-code-failed"
 dataset = DATASETS.register
 """Decorates a function (data_dir, progress) -> Graph with the name of its data set."""
 
@@ -28,7 +29,13 @@ def load_dataset(
     """
     require_type("the name of a data set", name, str, "text")
     known = name if DATASETS.is_own(name) else name.strip().lower()
-    graph = DATASETS[known](data_dir, progress)
+    loader: object = DATASETS[known]
+    if not callable(loader):
+        raise InputError(f"data set {known} is no function that returns a graph, but {loader!r:.60}", code=_OWN_FAILED)
+    with told_as_own("data set", loader):
+        graph = loader(data_dir, progress)
+    if not isinstance(graph, Graph):
+        raise InputError(f"data set {known} returned {graph!r:.60}; return a nodewise.Graph", code=_OWN_FAILED)
     folder = {} if data_dir is None else {"data_dir": str(Path(data_dir).resolve())}
     object.__setattr__(graph, "origin", {"graph": known, **folder})
     return graph

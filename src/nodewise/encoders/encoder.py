@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from nodewise.core.config import Checked, Layers, Size
 from nodewise.core.errors import InputError
 from nodewise.core.parts import Part
-from nodewise.core.registry import Registry
+from nodewise.core.registry import Registry, name_in_files, told_as_own
 from nodewise.encoders.features import Features
 from nodewise.views.subgraphs import Subgraphs, induced_subgraphs
 from nodewise.views.topology import Topology
@@ -133,6 +133,16 @@ class EncoderSettings(Checked, Part, section="encoder"):
     def build(self, num_features: int, seeds: Tensor) -> Encoder:
         """Build the encoder of each seed (S,)."""
         raise TypeError(f"{type(self).__name__} must say what it builds: define build(self, num_features, seeds)")
+
+
+def built(settings: EncoderSettings, num_features: int, seeds: Tensor) -> Encoder:
+    """Build the encoder of each seed (S,); where one of the user's own fails, say so in one line."""
+    with told_as_own("encoder", type(settings)):
+        found = settings.build(num_features, seeds)
+    if not isinstance(found, Encoder):
+        name, base = name_in_files(type(settings)), f"{Encoder.__module__}.{Encoder.__qualname__}"
+        raise InputError(f"encoder {name}: build returned {found!r:.60}, no {base}", code="own-code-failed")
+    return found
 
 
 def refuse_all(name: str, share: float) -> None:

@@ -28,7 +28,7 @@ from typing import Literal
 
 import numpy as np
 
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, require_type
 
 Taken = Literal["last step", "best validation step", "first best validation step"]
 
@@ -113,6 +113,7 @@ def get_preset(name: str | Preset) -> Preset:
     """Look a preset up by name; a `Preset` of one's own passes through."""
     if isinstance(name, Preset):
         return name
+    require_type("probe", name, str, "the name of a preset")
     if name in PRESETS:
         return PRESETS[name]
     raise InputError(f"unknown probe preset {name!r}{did_you_mean(name, PRESETS)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -292,6 +292,8 @@ class Graph:
         """
         from nodewise.read.interop import edges_from_networkx, networkx_attributes
 
+        for name, given in {"labels": labels, "kinds": kinds, "weight": weight, "types": types}.items():
+            require_type(name, given, Hashable, "the name of an attribute")
         edges = edges_from_networkx(graph, weight=weight, directed=bool(details.get("directed")), types=types)
         if features:
             details["features"] = networkx_attributes(graph, features)

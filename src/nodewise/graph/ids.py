@@ -152,7 +152,25 @@ def plain_type(arrow_type: Any) -> Any:
     """Return the type of the values themselves, for types that only store them in another way."""
     if pa.types.is_dictionary(arrow_type):
         return plain_type(arrow_type.value_type)
+    if pa.types.is_list(arrow_type) or pa.types.is_large_list(arrow_type):
+        item = plain_type(arrow_type.value_type)
+        return arrow_type if item == arrow_type.value_type else pa.large_list(item)
     return pa.large_string() if pa.types.is_string_view(arrow_type) else arrow_type
+
+
+def plain_column(column: Any) -> Any:
+    """Return an Arrow array, chunked or not, in the type of its values themselves."""
+    kind = plain_type(column.type)
+    if column.type == kind:  # a cast to its own type damages a list of nothing but nulls (Arrow 26)
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array([plain_column(chunk) for chunk in column.chunks], kind)
+    if pa.types.is_dictionary(column.type):  # Arrow 26 cannot look up texts that are views, as polars has them
+        return pa.DictionaryArray.from_arrays(column.indices, plain_column(column.dictionary)).dictionary_decode()
+    try:
+        return column.cast(kind)
+    except pa.ArrowNotImplementedError:  # lists of categories
+        return pa.array(column.to_pylist(), kind)
 
 
 def as_id_array(values: Any, source: str) -> Any:
@@ -161,7 +179,7 @@ def as_id_array(values: Any, source: str) -> Any:
         array = values if isinstance(values, pa.Array | pa.ChunkedArray) else _inferred(values)
         if isinstance(array, pa.ChunkedArray):
             array = array.combine_chunks()
-        array = array.cast(plain_type(array.type))
+        array = plain_column(array)
     except OverflowError as error:
         raise InputError(f"{source}: integers that no 64 bits hold; {_AS_TEXT}") from error
     except UnicodeError as error:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from nodewise.core.errors import InputError, nearest
 from nodewise.core.messages import count, excerpt
-from nodewise.graph.ids import id_kind, plain_type
+from nodewise.graph.ids import id_kind, plain_column
 
 UNKNOWN = -1
 _FEW = 3
@@ -32,7 +32,7 @@ def encode_labels(values: Any, source: str = "labels") -> tuple[npt.NDArray[np.i
         raise InputError(f"{source}: classes must be all integers or all strings, not a mixture") from error
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    known = _known(array.cast(plain_type(array.type)), source)
+    known = _known(plain_column(array), source)
     encoded = known.dictionary_encode()
     names = encoded.dictionary.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)

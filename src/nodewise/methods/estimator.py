@@ -11,11 +11,12 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
@@ -26,7 +27,7 @@ from nodewise.core.errors import InputError, NodewiseError, NotFitted, require_t
 from nodewise.core.folder import RunFolder
 from nodewise.core.keywords import keyword_values, with_keywords
 from nodewise.core.progress import Progress, SilentProgress, shown_by
-from nodewise.core.registry import Registry
+from nodewise.core.registry import Registry, name_in_files, told_as_own
 from nodewise.core.rng import checked_seed
 from nodewise.core.tracking import Listener, told
 from nodewise.encoders.preparation import units_warning
@@ -58,6 +59,16 @@ class Methods(Registry["type[Estimator]"]):
 
     remedy = "import its module in Python and open the run there (nodewise.Run); 'neighbors' and 'report' need no code"
 
+    def __getitem__(self, name: str) -> type[Estimator]:
+        """Return the method of a name; what is none, though there is such a name, is refused."""
+        found: object = super().__getitem__(name)
+        if not (isinstance(found, type) and issubclass(found, Estimator)):
+            raise InputError(
+                f"{name} is no method: it is not a class derived from nodewise.Embedder, but {found!r:.60}",
+                code="own-code-failed",
+            )
+        return found
+
     def names(self) -> tuple[str, ...]:
         """Return all names, importing every method."""
         return tuple(sorted(super().names(), key=lambda name: self._place(self[name])))
@@ -72,6 +83,7 @@ class Methods(Registry["type[Estimator]"]):
     def find(self, name: str, *, with_labels: bool) -> type[Any]:
         """Return a method that needs labels, or one that does not; another one is refused with its command."""
         found = self[name]
+        _require_whole(found)
         if found.needs_labels() != with_labels:
             kind, command = ("needs labels", "classify") if found.needs_labels() else ("uses no labels", "embed")
             raise InputError(
@@ -82,6 +94,16 @@ class Methods(Registry["type[Estimator]"]):
 
 METHODS = Methods("method", "nodewise.methods", "nodewise.methods.rivals", "nodewise.methods.classifiers")
 method = METHODS.register
+
+
+def _require_whole(found: type[Estimator]) -> None:
+    """Refuse a class that lacks what a method must define."""
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if not is_dataclass(getattr(found, "settings_class", None)):
+        missing.append("settings_class, a frozen dataclass of its settings")
+    if missing:
+        told = f"method {name_in_files(found)} must define {' and '.join(missing)}"
+        raise InputError(told, code="own-code-failed")
 
 
 @contextmanager
@@ -156,6 +178,7 @@ class Estimator(ABC):
         cls.name = f"{cls.__module__}:{cls.__qualname__}"  # until it is registered under a shorter one
 
     def __init__(self, settings: Any = None, *, seed: int = 0, device: str = "auto", **changes: Any) -> None:
+        _require_whole(type(self))
         require_type("settings", settings, self.settings_class | None, self.settings_class.__name__)
         start = settings if settings is not None else self.settings_class()
         self.settings = with_keywords(start, changes, type(self).__name__) if changes else start
@@ -255,6 +278,7 @@ class Estimator(ABC):
         if team is not None and team.size > 1 and not self.resumable:
             raise InputError(f"{self.name} trains in a single process; start it without torchrun")
         self.history_, self.table_ = [], graph.table
+        of_callbacks: list[Exception] = []
 
         def log(record: dict[str, Any]) -> None:
             kept = {name: value if isinstance(value, int) else float(value) for name, value in record.items()}
@@ -262,11 +286,16 @@ class Estimator(ABC):
             if run is not None:
                 run.append_metrics(kept)
             for callback in everybody:
-                callback.record(dict(kept))  # theirs to change
+                try:
+                    callback.record(dict(kept))  # theirs to change
+                except Exception as error:  # which is not the method's
+                    of_callbacks.append(error)
+                    raise
 
         about = {"method": self.name, "seed": self.seed, "graph": graph.name, "settings": to_mapping(self.settings)}
         watch = Watch(progress or SilentProgress(), log, run, checkpoints, check_memory, team or Alone())
-        with shown_by(watch.progress), told(callbacks, about) as everybody:
+        mine = told_as_own("method", type(self), of_callbacks)
+        with shown_by(watch.progress), told(callbacks, about) as everybody, mine:
             self._learn(graph, watch)
         return self
 
@@ -319,7 +348,16 @@ class Embedder(Estimator):
         return [*([words] if share > _MOSTLY else ()), *collapse_warnings(self.embeddings_.vectors)]
 
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
-        vectors = self._embed(inputs, watch).detach().to("cpu", torch.float32).contiguous()
+        given: Any = self._embed(inputs, watch)
+        found = torch.from_numpy(given) if isinstance(given, np.ndarray) and given.dtype.kind in "fiu" else given
+        if not isinstance(found, Tensor) or found.ndim != 2 or len(found) != inputs.graph.num_nodes:
+            seen = f"the shape {tuple(found.shape)}" if isinstance(found, Tensor) else f"{given!r:.60}"
+            raise InputError(
+                f"method {name_in_files(type(self))}: _embed returned {seen}; return a tensor of a row per node, "
+                f"({inputs.graph.num_nodes}, d)",
+                code="own-code-failed",
+            )
+        vectors = found.detach().to("cpu", torch.float32).contiguous()
         if not vectors.isfinite().all():
             raise NodewiseError(
                 "training went astray: the vectors are not finite; lower learning_rate", code="training-diverged"
@@ -368,7 +406,9 @@ class Embedder(Estimator):
     def load(cls, folder: str | Path, *, device: str = "auto", embeddings: bool = True) -> Self:
         """Read back what `save` wrote; without `embeddings`, which may be large, only what `transform` needs."""
         run = RunFolder.open(folder)
-        model = cls(run.read_config(cls.settings_class), seed=run.read_seed(), device=device)
+        seed = run.read_seed()
+        model = cls(run.read_config(cls.settings_class), seed=max(seed, 0), device=device)
+        model.seed = seed  # which could be negative before
         model.read_weights(run)
         model.table_ = FittedTable.read(run.features)
         model.history_ = run.read_metrics()

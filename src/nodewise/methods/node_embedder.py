@@ -15,7 +15,7 @@ from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.folder import RunFolder
 from nodewise.core.interrupt import deferred
 from nodewise.core.progress import Progress
-from nodewise.encoders.encoder import Encoder
+from nodewise.encoders.encoder import Encoder, built
 from nodewise.encoders.features import Features
 from nodewise.encoders.preparation import Preparation
 from nodewise.graph.graph import Graph, having_walked, without_directions
@@ -212,7 +212,7 @@ class NodeEmbedder(Embedder):
         self.walked_ = _walked(run.weights, facts)
         _require_fit_for(run, self.num_features_, self.settings, weights)
         width = self.num_features_ * max(1, len(self.kinds_))
-        self.encoder_ = self.settings.encoder.build(width, torch.tensor([self.seed]))
+        self.encoder_ = built(self.settings.encoder, width, torch.tensor([self.seed]))
         try:
             self.encoder_.load_state_dict(weights)
         except RuntimeError:

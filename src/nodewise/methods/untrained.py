@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from nodewise.encoders.encoder import built
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.methods.embedding import embed_nodes
@@ -21,7 +22,7 @@ def random_vectors(graph: Graph, settings: Settings, seed: int, device: torch.de
     """Embed the nodes with an encoder of random weights, whatever training would start from: float32 (N, d)."""
     features, topology = Features(graph, device, settings.features.fit(graph)), Topology.of(graph, device)
     seeds = torch.tensor([seed], dtype=torch.int64, device=device)
-    encoder = settings.encoder.build(features.shape[1], seeds)
+    encoder = built(settings.encoder, features.shape[1], seeds)
     return embed_nodes(encoder, features, topology, settings, seeds)[0].cpu().numpy()
 
 
@@ -40,7 +41,7 @@ class RandomEncoder(NodeEmbedder):
         seeds = torch.tensor([self.seed], dtype=torch.int64, device=device)
         self.steps_ = 0
         self._remember(graph)
-        self.encoder_ = self.settings.encoder.build(graph.num_inputs, seeds)
+        self.encoder_ = built(self.settings.encoder, graph.num_inputs, seeds)
         self.preparation_ = self.settings.features.fit(graph)
         vectors = random_vectors(graph, self.settings, self.seed, device)
         self.embeddings_ = Embeddings(graph.ids, vectors, NodeKinds.of(graph))

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line, listing
-from nodewise.graph.ids import plain_type
+from nodewise.graph.ids import plain_column
 from nodewise.read.columns import Columns
 from nodewise.read.parquet import ArrowColumns, matrix_of
 
@@ -24,7 +24,16 @@ _INDEX = "__index_level_0__"
 
 def is_frame(given: Any) -> bool:
     """Tell whether something is a table in memory: it can be handed over as Arrow, or is of pandas."""
-    return hasattr(given, "__arrow_c_stream__") or (hasattr(given, "columns") and hasattr(given, "iloc"))
+    # A LazyFrame comes first: it warns when it is asked for its columns.
+    return _is_lazy(given) or hasattr(given, "__arrow_c_stream__") or _is_pandas(given)
+
+
+def _is_lazy(given: Any) -> bool:
+    return type(given).__name__ == "LazyFrame" and type(given).__module__.partition(".")[0] == "polars"
+
+
+def _is_pandas(given: Any) -> bool:
+    return hasattr(given, "columns") and hasattr(given, "iloc")
 
 
 def without_row_numbers(frame: Any) -> Any:
@@ -47,6 +56,7 @@ class FrameColumns(ArrowColumns):
     @classmethod
     def of(cls, frame: Any) -> FrameColumns:
         """Take a pandas or polars frame, or an Arrow table; an index of pandas that names rows is a column `id`."""
+        frame = frame.collect() if _is_lazy(frame) else frame
         try:
             if hasattr(frame, "iloc"):
                 table = pa.Table.from_pandas(frame)
@@ -57,17 +67,14 @@ class FrameColumns(ArrowColumns):
                 table = frame if isinstance(frame, pa.Table) else pa.table(frame)
             table.column_names  # noqa: B018  # decoded here, where a name that is no text can still be explained
         except (pa.ArrowException, TypeError, ValueError) as error:
-            raise InputError(f"the table of features: {first_line(error)}; give each column one type") from error
+            told = _unknown_type(frame) or f"{first_line(error)}; give each column one type"
+            raise InputError(f"the table of features: {told}") from error
         names = ["id" if name == _INDEX and "id" not in table.column_names else name for name in table.column_names]
         table = table.rename_columns(names)
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:
             raise InputError(f"the table of features: two columns are called {repeated[0]!r}; rename one of them")
-        types = [plain_type(field.type) for field in table.schema]
-        # A cast to its own type damages a list of nothing but nulls (Arrow 26).
-        pairs = zip(table.columns, types, strict=True)
-        columns = [column if column.type == kind else column.cast(kind) for column, kind in pairs]
-        return cls(pa.table(dict(zip(names, columns, strict=True))))
+        return cls(pa.table(dict(zip(names, map(plain_column, table.columns), strict=True))))
 
     @property
     def schema(self) -> Any:
@@ -95,6 +102,16 @@ class FrameColumns(ArrowColumns):
             yield part.read(keys, numbers) if numbers else Columns([part.table.column(i) for i in keys], empty, ())
 
 
+def _unknown_type(frame: Any) -> str:
+    """Say which column of a polars frame has a type that Arrow does not know, such as Int128; empty if none has."""
+    for name, kind in getattr(frame, "schema", {}).items() if hasattr(frame, "to_arrow") else ():
+        try:
+            pa.table(frame.select([name]))
+        except (pa.ArrowException, TypeError, ValueError):
+            return f"the column {name!r} is of type {kind}, which cannot be read; cast it to numbers or text"
+    return ""
+
+
 @contextmanager
 def as_files(**given: Any) -> Iterator[dict[str, Any]]:
     """Lend a file for each table that is in memory; names of files, and what is missing, stay as they are.
@@ -109,7 +126,7 @@ def as_files(**given: Any) -> Iterator[dict[str, Any]]:
             if each is None or isinstance(each, str | os.PathLike):
                 files[name] = None if each is None else Path(each)
                 continue
-            pq.write_table(_in_columns(each, name), file := Path(folder, name))
+            pq.write_table(in_columns(each, name), file := Path(folder, name))
             files[name] = file
         try:
             yield files
@@ -117,11 +134,20 @@ def as_files(**given: Any) -> Iterator[dict[str, Any]]:
             raise InputError(str(error).replace(f"{folder}{os.sep}", "the table of "), code=error.code) from error
 
 
-def _in_columns(given: Any, name: str) -> Any:
-    """Return a table in memory as an Arrow table."""
+def is_series(given: Any) -> bool:
+    """Tell whether something is one column in memory, of pandas or polars."""
+    return hasattr(given, "to_frame") and not hasattr(given, "columns")
+
+
+def in_columns(given: Any, name: str) -> Any:
+    """Return a table in memory, a series, or a mapping from ids, as an Arrow table."""
     if isinstance(given, Mapping):
-        given = pa.table({"id": list(given), "label": list(given.values())})
-    elif hasattr(given, "to_frame") and not hasattr(given, "columns"):  # a series
+        try:
+            given = pa.table({"id": list(given), "label": list(given.values())})
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            told = f"{name}: a mapping from ids to labels must have ids of one type and labels of one type"
+            raise InputError(f"{told} ({first_line(error)})") from error
+    elif is_series(given):
         given = given.to_frame(given.name or "label")
     if not is_frame(given):
         raise InputError(f"{name}: {type(given).__name__} is no table; give the name of a file, a frame or a mapping")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_type
 from nodewise.core.messages import excerpt
 from nodewise.graph.adjacency import DIRECTED, Edges
 from nodewise.graph.edge_types import EdgeTypes
@@ -77,11 +77,22 @@ def edges_from_networkx(
     def place(edge: int) -> str:
         return f"{source}, between {excerpt(ids[int(ends[edge, 0])])} and {excerpt(ids[int(ends[edge, 1])])}"
 
-    return edges.weighted(np.array(weights, np.float64), place)
+    return edges.weighted(np.array([_number(value) for value in weights], np.float64), place)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer that no float holds, and is refused with its place as infinite ones are
+        return np.inf if value > 0 else -np.inf
 
 
 def networkx_attributes(graph: nx.Graph, names: Sequence[str]) -> npt.NDArray[np.float64]:
     """Return node attributes, numbers or sequences of numbers, as a matrix (N, F)."""
+    if isinstance(names, str) or not isinstance(names, Sequence):  # a text would be taken letter by letter
+        raise InputError(f"features must be a list of attributes, such as [{names!r:.60}]", code="bad-argument")
+    for name in names:
+        require_type("an attribute of features", name, Hashable, "a name")
     rows = []
     for node, attributes in graph.nodes(data=True):
         for name in names:
@@ -89,7 +100,7 @@ def networkx_attributes(graph: nx.Graph, names: Sequence[str]) -> npt.NDArray[np
                 raise InputError(f"node {excerpt(node)} has no attribute {name!r}; give it one or leave it out")
         try:
             rows.append(np.concatenate([np.ravel(np.asarray(attributes[name], np.float64)) for name in names]))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             seen = {name: attributes[name] for name in names}
             raise InputError(f"node {excerpt(node)}: features must be numbers, not {excerpt(str(seen))}") from None
     if len({len(row) for row in rows}) > 1:
@@ -101,12 +112,12 @@ def edges_from_pyg(data: Any, directed: bool = False) -> Edges:
     """Return the edges of a PyTorch Geometric `Data`; ids are its node numbers."""
     if getattr(data, "edge_index", None) is None:
         raise InputError("the PyTorch Geometric data has no edge_index; give it one of shape (2, E)")
-    sources, targets = (ends.numpy() for ends in data.edge_index.detach().cpu())
+    sources, targets = _ends_of(data.edge_index, "edge_index")
     notes = ("edge_attr not used; weights of edges are read from edge_weight",) if _given(data, "edge_attr") else ()
     edges = Edges(NodeIds.range(int(data.num_nodes)), sources, targets, notes)
     if not _given(data, "edge_weight"):
         return edges.once(directed)
-    weights = data.edge_weight.detach().cpu().numpy()
+    weights = _array_of(data.edge_weight, "edge_weight")
     if weights.shape != sources.shape:
         raise InputError(
             f"edge_weight has the shape {weights.shape} for {len(sources)} edges; give a number per edge",
@@ -125,15 +136,15 @@ def pyg_details(data: Any) -> dict[str, Any]:
 
     details: dict[str, Any] = {}
     if (x := getattr(data, "x", None)) is not None:
-        details["features"] = _matrix_of(x.detach().cpu())
+        details["features"] = _array_of(x, "x")
     if (y := getattr(data, "y", None)) is not None:
-        labels = np.atleast_1d(y.detach().cpu().numpy().squeeze())
+        labels = np.atleast_1d(_array_of(y, "y").squeeze())
         if labels.ndim != 1 or len(labels) != data.num_nodes:
             raise InputError(f"y has the shape {tuple(y.shape)}; give one class a node")
         details["labels"] = labels
     masks = [getattr(data, f"{part}_mask", None) for part in ("train", "val", "test")]
     if all(mask is not None for mask in masks):
-        arrays = [np.asarray(mask.detach().cpu().numpy()) for mask in masks if mask is not None]
+        arrays = [np.asarray(_array_of(mask, "a mask of the split")) for mask in masks]
         if arrays[0].ndim == 2:
             details["notes"] = (f"the first of {arrays[0].shape[1]} splits taken",)
         columns = [mask[:, 0] if mask.ndim == 2 else mask for mask in arrays]
@@ -147,7 +158,8 @@ def edges_of_types(data: Any, directed: bool = False) -> Edges:
     firsts = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
     ids = NodeIds([f"{kind}:{number}" for kind, size in sizes.items() for number in range(size)])
     ends = [
-        data[kind].edge_index.detach().cpu().numpy() + np.array([[firsts[kind[0]]], [firsts[kind[2]]]])
+        _ends_of(getattr(data[kind], "edge_index", None), f"edge_index of {kind}")
+        + np.array([[firsts[kind[0]]], [firsts[kind[2]]]])
         for kind in data.edge_types
     ]
     sources, targets = np.concatenate(ends, axis=1) if ends else np.empty((2, 0), np.int64)
@@ -163,7 +175,10 @@ def edges_of_types(data: Any, directed: bool = False) -> Edges:
 def type_details(data: Any) -> dict[str, Any]:
     """Return kinds and features of a `HeteroData`; kinds with fewer features than others have zeros in their place."""
     kinds = [kind for kind in data.node_types for _ in range(int(data[kind].num_nodes or 0))]
-    found = [data[kind].x.detach().cpu().numpy() if "x" in data[kind] else None for kind in data.node_types]
+    found = [_array_of(data[kind].x, f"x of {kind}") if "x" in data[kind] else None for kind in data.node_types]
+    for kind, x in zip(data.node_types, found, strict=True):
+        if x is not None and x.ndim != 2:
+            raise InputError(f"x of {kind} has the shape {x.shape}; give a matrix with a row per node")
     details: dict[str, Any] = {"kinds": kinds}
     if any(x is not None for x in found):
         features = np.zeros((len(kinds), max(x.shape[1] for x in found if x is not None)), np.float32)
@@ -174,6 +189,27 @@ def type_details(data: Any) -> dict[str, Any]:
             first += int(data[kind].num_nodes or 0)
         details["features"] = features
     return details
+
+
+def _ends_of(given: Any, what: str) -> npt.NDArray[Any]:
+    """Return the two ends of every edge, (2, E)."""
+    if given is None:
+        raise InputError(f"there is no {what}; give one of shape (2, E), or leave out that type of edges")
+    ends: npt.NDArray[Any] = _array_of(given, what)
+    if ends.ndim != 2 or len(ends) != 2:
+        turned = "; transpose it" if ends.ndim == 2 and ends.shape[1] == 2 else ""
+        raise InputError(f"{what} has the shape {ends.shape}, but (2, E) is needed{turned}")
+    if ends.dtype.kind not in "iu" and ends.size:
+        raise InputError(f"{what} is of type {ends.dtype}; give integer positions of nodes, such as by .long()")
+    return ends if ends.size else ends.astype(np.int64)
+
+
+def _array_of(given: Any, what: str) -> Any:
+    """Return a tensor as an array, or a sparse one as a sparse matrix."""
+    if not hasattr(given, "detach"):
+        raise InputError(f"{what} is {given!r:.60}; give a tensor", code="bad-argument")
+    tensor = given.detach().cpu()
+    return _matrix_of(tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor)  # which numpy does not have
 
 
 def _matrix_of(tensor: Any) -> Any:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line, listing, not_a_number
-from nodewise.graph.ids import id_kind, in_one_type, plain_type
+from nodewise.graph.ids import id_kind, in_one_type, plain_column, plain_type
 from nodewise.read.columns import Columns
 
 _BUFFER = 1 << 16
@@ -98,7 +98,7 @@ class ParquetColumns(ArrowColumns):
                 if table.num_rows == 0:
                     continue
                 for i, key in enumerate(keys):
-                    chunks[i].extend(_valid(table[self.names[key]].cast(types[key])).chunks)
+                    chunks[i].extend(_valid(plain_column(table[self.names[key]])).chunks)
                 matrices.append(matrix_of(table, [self.names[i] for i in numbers], row, str(self.path), self.place))
                 row += table.num_rows
         if row == 0:
@@ -111,14 +111,13 @@ class ParquetColumns(ArrowColumns):
     def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
         """Read the same, at most `rows` rows at a time."""
         wanted = self._wanted(keys, numbers)
-        types = [plain_type(kind) for kind in self.schema.types]
         row = 0
         # By pages and not buffered ahead: a row group, of which all would be held, may be the whole file.
         with _explained(self.path), pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER) as file:
             for batch in file.iter_batches(rows, columns=wanted):
                 # Not `pa.table`, whose columns keep each other alive: whoever keeps the ids would keep all numbers.
                 table = pa.Table.from_batches([batch])
-                columns = [_valid(table[self.names[key]].cast(types[key])) for key in keys]
+                columns = [_valid(plain_column(table[self.names[key]])) for key in keys]
                 yield Columns(
                     columns, matrix_of(table, [self.names[i] for i in numbers], row, str(self.path), self.place), ()
                 )

@@ -16,7 +16,7 @@ from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
 from nodewise.read.edgelist import NamedColumns, plan_edges, read_edge_list
 from nodewise.read.feature_table import FeatureTable, TableOptions, features_from_frame, read_features
 from nodewise.read.formats import format_of, open_columns
-from nodewise.read.frames import FrameColumns, is_frame, without_row_numbers
+from nodewise.read.frames import FrameColumns, in_columns, is_frame, is_series, without_row_numbers
 from nodewise.read.interop import as_graph
 from nodewise.read.label_table import LabelTable, label_column_names, read_labels
 from nodewise.read.npz import Arrays, edges_from_array, is_graph, load_npy, load_npz, read_edges, unpack
@@ -79,10 +79,10 @@ def read_graph(
     Args:
         path: the file of edges, or a table of them (pandas, polars, Arrow), or a graph of networkx, igraph,
             torch_geometric or scipy.
-        features: the file of features, or a pandas or polars frame or an Arrow table; a column named label or class is
-            left out.
-        labels: the file of labels, which may be the file of features. A column `split` with the values train,
-            val and test gives the split.
+        features: the file of features, or a pandas or polars frame or series or an Arrow table; a column named label
+            or class is left out.
+        labels: the file of labels, which may be the file of features, or a frame of them, a series whose index is the
+            ids, or a mapping from ids. A column `split` with the values train, val and test gives the split.
         delimiter: what separates the columns of the edges, where the guess is wrong.
         header: whether the first line of the edges holds column names, where the guess is wrong.
         source: the column of one end of each edge, by name or by number from 1.
@@ -103,13 +103,14 @@ def read_graph(
             or {"age": "number", "note": "text", "internal_id": None}.
         like: the run, or the graph, whose table of features this one is to be prepared like: for new nodes.
     """
+    features = features.to_frame(features.name or "feature") if is_series(features) else features
     given = dict(locals())
-    if not isinstance(path, str | os.PathLike) or is_frame(labels):
+    if not isinstance(path, str | os.PathLike) or _in_memory(labels):
         return _read_from_memory(**given)
     frame = features if is_frame(features) else None
     features = None if frame is not None else features
     require_type("features", features, str | os.PathLike | None, "the name of a file, or a table")
-    require_type("labels", labels, str | os.PathLike | None, "the name of a file")
+    require_type("labels", labels, str | os.PathLike | None, "the name of a file, a table, or a mapping from ids")
     for name in ("delimiter", "source", "target", "weight_column", "type_column", "id_column", "label_column"):
         require_type(name, given[name], str | None, "text")
     for name in ("header", "unweighted", "directed"):
@@ -200,6 +201,10 @@ def _choose(graph: Graph, edge_types: Any, metapath: Any) -> Graph:
     return graph if metapath is None else graph.along(metapath)
 
 
+def _in_memory(labels: Any) -> bool:
+    return isinstance(labels, Mapping) or is_series(labels) or is_frame(labels)
+
+
 def _read_from_memory(path: Any, labels: Any, **options: Any) -> Graph:
     """Read what is no file as if it were one: a table of edges or labels, or the graph of another library."""
     import pyarrow.parquet as pq
@@ -211,9 +216,9 @@ def _read_from_memory(path: Any, labels: Any, **options: Any) -> Graph:
         elif not isinstance(path, str | os.PathLike):
             edges = edges.with_suffix(".npz")
             as_graph(path).to_npz(edges)
-        if is_frame(labels):
-            pq.write_table(FrameColumns.of(without_row_numbers(labels)).table, table)
+        if _in_memory(labels):
+            pq.write_table(in_columns(labels, "labels"), table)
         source = path if isinstance(path, str | os.PathLike) else edges
-        graph = read_graph(source, labels=table if is_frame(labels) else labels, **options)
+        graph = read_graph(source, labels=table if _in_memory(labels) else labels, **options)
     object.__setattr__(graph, "origin", None)  # it cannot be read again
     return graph

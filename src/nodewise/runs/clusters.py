@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, require_seed, require_type
 from nodewise.core.messages import html_table, text_table
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
@@ -104,6 +105,10 @@ def find_clusters(
         seed: of the search.
         data_dir: where the files of data sets are.
     """
+    require_type("way", way, str, "text")
+    require_seed(seed)
+    if k != "auto":
+        require_type("k", k, Integral | str, "a whole number, or 'auto'")
     if way not in WAYS:
         raise InputError(f"unknown way {way!r}{did_you_mean(way, WAYS)}")
     if k != "auto" and way != "kmeans":

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, require_seed, require_type, require_whole
 from nodewise.core.messages import html_table, text_table
 from nodewise.core.parts import Unloaded
 from nodewise.core.progress import for_terminal
@@ -364,8 +364,16 @@ def evaluate(
         quiet: no progress and no notes.
     """
     get_preset(probe)  # a misspelled name is told before anything takes time
+    require_type("task", task, str, "text")
     if task not in TASKS:
         raise InputError(f"unknown task {task!r}{did_you_mean(task, TASKS)}")
+    require_type("split", split, str | None, "text such as folds:5 or random:20x500x1000")
+    if repeats is not None:
+        require_whole("repeats", repeats)
+    require_seed(seed)
+    if metrics is not None:
+        require_type("metrics", metrics, list | tuple, "a list of scores")
+        metrics = tuple(metrics)
     runs = read_runs(paths)
     graph, missing = find_graph(runs, source, data_dir, quiet)
     if graph is not None:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from html import escape
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -134,6 +135,8 @@ class Run:
         from nodewise.runs.neighbors import find_neighbors
         from nodewise.vectors.search import NeighborTable
 
+        require_type("new", new, str | os.PathLike | Embeddings | None, "Embeddings, or the name of a file of them")
+        require_type("at_least", at_least, Real | None, "a number")
         one = int(node) if isinstance(node, np.integer) else node if isinstance(node, int | str) else None
         said = (new, at_least, kind, attributes, id_column, approximate)
         if one is not None and not where and all(each is None for each in said):
@@ -220,7 +223,17 @@ class Run:
     def transform(
         self, graph: Graph, nodes: NodeIds | None = None, only: Literal["new"] | None = None, device: str = "auto"
     ) -> Embeddings:
-        """Embed the nodes of a graph with the trained method: all, some, or those the run has no vectors for."""
+        """Embed the nodes of a graph with the trained method: all, some, or those the run has no vectors for.
+
+        Args:
+            graph: the graph, old and new nodes together.
+            nodes: the nodes to embed; all if None.
+            only: "new" for the nodes that the run has no vectors for; None for no such limit.
+            device: `cpu`, `cuda` or `auto`.
+        """
+        if only is not None and only != "new":  # else a misspelled wish would be answered with all nodes
+            hint = "for some nodes give nodes=" if not isinstance(only, str) else "did you mean 'new'?"
+            raise InputError(f"only must be 'new' or None, not {only!r:.60}; {hint}", code="bad-argument")
         graph = as_graph(graph)
         if only == "new" and nodes is not None:
             raise InputError("nodes and only='new' exclude each other; give one of them")

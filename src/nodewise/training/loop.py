@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress
-from nodewise.encoders.encoder import Encoder
+from nodewise.encoders.encoder import Encoder, built
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.sampling.descriptions import Descriptions, Points
@@ -58,7 +58,7 @@ def untrained(graph: Graph, settings: LearnerSettings, seeds: Tensor) -> tuple[E
     """Bring a graph to the device of the seeds (S,), and give every run's encoder the weights training begins with."""
     device = seeds.device
     topology, features = Topology.of(graph, device), Features(graph, device, settings.features.fit(graph))
-    encoder = settings.encoder.build(features.shape[1], seeds)
+    encoder = built(settings.encoder, features.shape[1], seeds)
     if graph.directed and not encoder.directions:
         kind = getattr(settings.encoder, "kind", type(encoder).__name__)
         raise InputError(

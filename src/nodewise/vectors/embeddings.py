@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import islice
@@ -28,6 +28,9 @@ _IDS_TO_COMPARE = 100_000
 @dataclass(frozen=True, eq=False)
 class Embeddings:
     """One vector per node: row i of `vectors`, float32 (N, d) and finite, belongs to ``ids[i]``.
+
+    It is read like a dictionary from ids: ``emb["n1"]`` is a vector, ``"n1" in emb`` tells whether there is one, and a
+    loop over it gives the ids. Rows by their number are ``emb.vectors[:10]`` and ``emb.ids[0]``.
 
     Attributes:
         ids: the nodes.
@@ -66,10 +69,27 @@ class Embeddings:
 
     def __getitem__(self, nodes: int | str | Sequence[int | str]) -> npt.NDArray[np.float32]:
         """Return the vector (d,) of a node, or those (n, d) of a list of nodes."""
+        if isinstance(nodes, slice):
+            raise InputError(
+                "embeddings are asked for by id, which a slice is not; rows by their number are .vectors[:10]",
+                code="bad-argument",
+            )
+        require_type("the nodes asked for", nodes, int | str | np.integer | Iterable, "an id or a list of ids")
         one = isinstance(nodes, int | str | np.integer)
         found: npt.NDArray[np.float32]
         found = self.vectors[self.position(nodes) if one else [self.position(node) for node in nodes]]  # type: ignore
         return found
+
+    def __iter__(self) -> Iterator[int | str]:
+        return iter(self.ids)
+
+    def __contains__(self, node: object) -> bool:
+        if not isinstance(node, int | str | np.integer) or isinstance(node, bool):
+            return False
+        try:
+            return bool(self.ids.positions([node])[0] >= 0)
+        except InputError:  # of another type than the ids
+            return False
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self.vectors, dtype=dtype, copy=copy)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_whole
 from nodewise.core.files import atomic_write
 from nodewise.core.messages import count, html_table, text_table
 from nodewise.graph.ids import NodeIds
@@ -137,6 +137,7 @@ def nearest(
             if None, where there are more than `MOST_EXACT` pairs.
         seed: of the index.
     """
+    require_whole("k", k)
     _require_same_width(queries, among)
     pool = np.arange(len(among)) if allowed is None else np.flatnonzero(allowed)
     if not len(pool):

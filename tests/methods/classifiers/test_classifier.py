@@ -14,6 +14,7 @@ from nodewise.methods.classifiers.classifier import Classifier, Supervision
 from nodewise.methods.classifiers.label_propagation import LabelPropagation
 from nodewise.methods.estimator import METHODS, Watch
 from nodewise.methods.inputs import Inputs
+from nodewise.runs.classify import training_split
 
 WITH_LABELS = [name for name, method in METHODS.items() if method.needs_labels()]
 
@@ -69,6 +70,19 @@ def test_graphs_that_cannot_be_learned_from(graph: Graph) -> None:
     for part, bad in cases.items():
         with pytest.raises(InputError, match=part):
             LabelPropagation(device="cpu").fit(bad)
+
+
+def test_without_a_split_all_labels_are_learned_from_as_the_command_does(graph: Graph) -> None:
+    assert graph.labels is not None
+    some = graph.labels.copy()
+    some[::3] = -1
+    bare = replace(graph, labels=some, split=None)
+    found = LabelPropagation(device="cpu", seed=3).fit(bare)
+    expected = LabelPropagation(device="cpu", seed=3).fit(replace(bare, split=training_split(bare, 3)))
+    assert torch.equal(found.probabilities_, expected.probabilities_)
+    with pytest.raises(InputError, match="no labels to learn from") as told:
+        LabelPropagation(device="cpu").fit(replace(bare, labels=np.full(60, -1)))
+    assert told.value.code == "no-labels"
 
 
 def test_predictions_before_fitting_are_refused() -> None:

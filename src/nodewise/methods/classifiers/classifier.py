@@ -33,14 +33,20 @@ class Supervision:
     num_classes: int
 
     @classmethod
-    def of(cls, graph: Graph, device: torch.device) -> Supervision:
-        """Take the labels of the training and validation nodes of the graph's split, and no others."""
-        if graph.labels is None or graph.split is None or not len(graph.split.train):
+    def of(cls, graph: Graph, device: torch.device, seed: int = 0) -> Supervision:
+        """Take the labels of the training and validation nodes of the graph's split, and no others.
+
+        Without a split all labels are taken, some of them for validation, which the seed chooses.
+        """
+        if graph.labels is None or not (graph.labels >= 0).any():
             raise InputError(
                 f"{graph.name} has no labels to learn from; this method needs them (--labels)", code="no-labels"
             )
+        split = graph.split if graph.split is not None else hold_out(graph.labels, seed)
+        if not len(split.train):
+            raise InputError(f"{graph.name}: no training nodes in its split; this method needs them", code="no-labels")
         labels, given = torch.full((graph.num_nodes,), -1), torch.from_numpy(graph.labels)
-        parts = [torch.from_numpy(part) for part in (graph.split.train, graph.split.val)]
+        parts = [torch.from_numpy(part) for part in (split.train, split.val)]
         for name, part in zip(("training", "validation"), parts, strict=True):
             labels[part] = given[part]
             if (labels[part] < 0).any():
@@ -55,7 +61,8 @@ class Supervision:
 class Classifier(Estimator):
     """A method that learns from labels and gives every node class probabilities.
 
-    The labels of the training and validation nodes of the graph's split are read; others never are.
+    The labels of the training and validation nodes of the graph's split are read; others never are. Without a split all
+    labels are, and a fifth of them says when to stop (`hold_out`).
 
     Attributes:
         probabilities_: float32 (N, C).
@@ -64,7 +71,7 @@ class Classifier(Estimator):
     probabilities_: Tensor
 
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
-        known = Supervision.of(inputs.graph, inputs.device)
+        known = Supervision.of(inputs.graph, inputs.device, self.seed)
         self.probabilities_ = self._classify(inputs, known, watch).detach().to("cpu", torch.float32)
 
     @abstractmethod
