@@ -16,6 +16,8 @@ from nodewise.core.lock import LOCK
 
 T = TypeVar("T")
 
+MARK = ".nodewise"
+"""An empty file in a hidden folder that we made; what lacks it may be somebody's own."""
 _CHECKPOINT = "checkpoint-"
 _FORMAT = "nodewise-run"
 _VERSION = 1
@@ -127,6 +129,12 @@ class RunFolder:
         run.read_environment()
         return run
 
+    def is_in_the_making(self) -> bool:
+        """Tell whether this hidden folder is ours, or empty: everything in it may be removed."""
+        if (self.path / MARK).is_file() or self.complete.is_file() or self.checkpoints():
+            return True
+        return not self.path.exists() or not any(self.path.iterdir())
+
     def refuse_foreign(self) -> None:
         """Refuse a path that is a file, or a folder with anything in it that is not known to be a run of ours."""
         try:
@@ -181,7 +189,7 @@ class RunFolder:
     def clear(self, *, keep_checkpoints: bool) -> None:
         """Remove all files, as a killed process may have left some; checkpoints and their metrics too, or not."""
         kept = {self.metrics, *self.checkpoints()} if keep_checkpoints else set()
-        for entry in set(self.path.iterdir()) - kept:
+        for entry in set(self.path.iterdir()) - kept - {self.path / MARK}:
             entry.unlink()
 
     def write_config(self, settings: object) -> None:
