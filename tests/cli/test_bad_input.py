@@ -436,3 +436,12 @@ class TestOutput:
     def test_an_unknown_method_or_device(self, refused: Refused) -> None:
         says(refused("embed", "edges.csv", "-o", "run", "--method", "nodwise"), "'nodewise'")
         says(refused("embed", "edges.csv", "-o", "run", "--device", "abacus", "-q"), "abacus")
+
+
+@pytest.mark.parametrize("other", ["color", "y"], ids=["a mixed table", "nothing but numbers"])
+def test_two_columns_of_one_name(other: str, refused: Callable[..., str]) -> None:
+    Path("e.csv").write_text("source,target\na,b\nb,c\n")
+    value = "red" if other == "color" else "7"
+    Path("n.csv").write_text(f"id,x,{other},x\n" + "".join(f"{node},1,{value},{i}\n" for i, node in enumerate("abc")))
+    said = refused("inspect", "e.csv", "-f", "n.csv", "-q")
+    assert "n.csv: two columns are called 'x'; rename one of them [bad-column]" in said
