@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
@@ -27,6 +27,9 @@ _ENDINGS: dict[str, Format] = {
     ".graphml": "graphml",
     ".gml": "gml",
 }
+
+
+_WORDS = {"parquet": "Parquet", "graphml": "GraphML", "gml": "GML", "store": "a graph store"}
 
 
 def format_of(path: Path) -> Format:
@@ -69,6 +72,17 @@ def format_of(path: Path) -> Format:
         )
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     return "graphml" if kind == "text" and text.startswith((b"<?xml", b"<graphml")) else kind
+
+
+def refuse_options(path: Path, kind: Format, **options: Any) -> None:
+    """Refuse what is said about the columns of text where a file has none, or names its own."""
+    text_only = ("delimiter", "header")
+    for name, value in options.items():
+        if value is None or kind == "text" or (kind == "parquet" and name not in text_only):
+            continue
+        flag = "--no-header" if value is False else f"--{name}"
+        why = f"is not text, so {flag} means nothing" if name in text_only else f"has no columns for {flag} to name"
+        raise InputError(f"{path}: {_WORDS.get(kind, kind)} {why}; leave it out", code="usage")
 
 
 def open_columns(
