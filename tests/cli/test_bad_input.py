@@ -445,3 +445,9 @@ def test_two_columns_of_one_name(other: str, refused: Callable[..., str]) -> Non
     Path("n.csv").write_text(f"id,x,{other},x\n" + "".join(f"{node},1,{value},{i}\n" for i, node in enumerate("abc")))
     said = refused("inspect", "e.csv", "-f", "n.csv", "-q")
     assert "n.csv: two columns are called 'x'; rename one of them [bad-column]" in said
+
+
+def test_a_file_that_ends_within_a_quoted_value(refused: Callable[..., str]) -> None:
+    Path("e.csv").write_text('source,target\n"a",b\nb,"c')
+    assert "e.csv, line 3: the quotes do not match" in (said := refused("inspect", "e.csv", "-q"))
+    assert said.endswith("[bad-row]\n")

@@ -13,11 +13,12 @@ import torch
 from pyarrow import csv
 from tests.command_line import SMALL, Nodewise
 
+import nodewise as nw
 from nodewise import read_graph
 from nodewise.core.errors import InputError
 from nodewise.evaluation.evaluate import Report, Summary
 from nodewise.evaluation.folds import corrected
-from nodewise.graph.graph import Split
+from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.runs.evaluate import judged
@@ -201,3 +202,12 @@ def test_runs_are_judged_against_the_best_of_all_others() -> None:
         rows = [row(f"plain {mean}", mean) for mean in order]
         assert "no better than plain 0.7" in judged([*rows, row("mine", 0.6)], None).verdict
         assert "better than plain 0.7" in judged([*rows, row("mine", 0.8)], None).verdict
+
+
+def test_a_graph_of_other_nodes_is_not_saved_with_the_vectors(tmp_path: Path) -> None:
+    model = nw.methods["random"]()
+    model.fit(Graph.from_edges([0, 1], [1, 2], num_nodes=3))
+    with pytest.raises(InputError, match="has other nodes than") as error:
+        model.save(tmp_path / "run", Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=4))
+    assert error.value.code == "other-nodes"
+    assert not (tmp_path / "run").exists()

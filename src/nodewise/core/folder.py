@@ -25,7 +25,15 @@ _VERSION = 1
 _FACTS: dict[str, Any] = {
     "method": str,
     "seed": int,
-    "graph": {"name": str, "nodes": int, "edges": int, "features": int, "sha256": str, "feature_names": (str,)},
+    "graph": {
+        "name": str,
+        "nodes": int,
+        "edges": int,
+        "features": int,
+        "sha256": str,
+        "feature_names": (str,),
+        "source": {},
+    },
     "embeddings": {"nodes": int, "dimensions": int},
 }
 _WORDS = {str: "a text", int: "a whole number of 64 bits"}

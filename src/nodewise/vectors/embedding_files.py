@@ -248,7 +248,11 @@ def _are_ids_of(beside: Path, path: Path) -> bool:
         if about:
             return bool(about.get(_IDS_OF.encode()) == path.name.encode())
         # Earlier versions left no mark: then it holds an id for every row of the matrix beside it, and nothing else.
-        return file.names == ("id",) and path.is_file() and file.num_rows == len(np.load(path, mmap_mode="r"))
+        return (
+            file.names == ("id",)
+            and path.is_file()
+            and file.num_rows == len(np.load(path, mmap_mode="r", allow_pickle=False))
+        )
     except (InputError, OSError, ValueError, TypeError):
         return False
 
