@@ -60,3 +60,10 @@ def test_mistakes_name_their_source(refused: Refused) -> None:
     assert "--set: unknown key 'sampling.dppp'" in refused("config", "--set", "sampling.dppp=true")
     assert "unknown preset 'papr'; did you mean 'paper'?" in refused("config", "--preset", "papr")
     assert "--config and --preset" in refused("config", "--config", "mine.toml", "--preset", "paper")
+
+
+def test_a_file_of_settings_may_begin_with_a_byte_order_mark(nodewise: Callable[..., Any]) -> None:
+    Path("s.toml").write_bytes(b"\xef\xbb\xbf[training]\nsteps = 7\n")
+    outcome = nodewise("config", "--config", "s.toml")
+    assert outcome.code == 0, outcome.err
+    assert "steps = 7" in outcome.out

@@ -163,3 +163,8 @@ def test_parquet_has_no_delimiter(command: tuple[str, ...], refused: Callable[..
 def test_a_weight_column_that_no_edge_of_a_graphml_has(refused: Callable[..., str]) -> None:
     nx.write_graphml(nx.path_graph(4), "e.graphml")
     assert refused("inspect", "e.graphml", "--weight-column", "calls").endswith("[missing-column]\n")
+
+
+def test_names_of_the_ends_may_stand_the_other_way_round(nodewise: Callable[..., Any]) -> None:
+    Path("e.csv").write_text("target,source\na,b\nb,c\n")
+    assert json.loads(nodewise("inspect", "e.csv", "--json", "-q").out)["nodes"] == 3

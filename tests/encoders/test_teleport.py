@@ -173,3 +173,7 @@ def test_all_teleports_are_smoothed_as_each_alone() -> None:
     adjacency, rows = Topology.of(graph).normalized_adjacency(), torch.randn(600, 5)
     for teleport, found in _smoothed(adjacency, rows).items():
         assert torch.allclose(found, smooth(adjacency, rows, 10, teleport), atol=1e-5)
+
+
+def test_no_reason_speaks_of_infinity() -> None:
+    assert "inf" not in Choice(USUAL, dict.fromkeys(GRID, -float("inf"))).reason

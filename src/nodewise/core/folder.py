@@ -117,6 +117,10 @@ class RunFolder:
         """Return the run at `path`, which must exist."""
         require_type("the run", path, str | os.PathLike, "the name of a folder")
         run = cls(Path(path))
+        if run.path.is_file():
+            inside = cls(run.path.parent).config.is_file()
+            whole = f"give the run it is of, {run.path.parent}" if inside else "give the folder of a run"
+            raise InputError(f"{path}: is a file; {whole}", code="not-a-run")
         if not run.path.is_dir():
             raise InputError(
                 f"{path}: no such run folder; make one with 'nodewise embed GRAPH -o {path}'", code="not-a-run"

@@ -75,7 +75,7 @@ class Choice:
         usual, best = self.scores[USUAL], max(self.scores.values())
         said = f"neighbors predict hidden features with R² {usual:.3f} at {USUAL:g}"
         if best < NOTHING:
-            return f"features predict nothing of each other (R² at most {best:.3f})"
+            return f"features predict nothing of each other (R² {'below 0' if best < 0 else f'at most {best:.3f}'})"
         if self.likeness is not None and self.likeness >= ALIKE:
             return f"columns tell each other (R² {best:.3f}), but neighbors are like a node (R² {self.likeness:.3f})"
         if self.teleport == USUAL:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,8 @@ from nodewise.store.layout import is_store, unfinished
 Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml", "store"]
 
 _MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"\x93NUMPY": "npy"}
+_POINTER = b"version https://git-lfs.github.com/"
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -38,7 +41,9 @@ def format_of(path: Path) -> Format:
         if is_store(path):
             return "store"
         if path.is_dir():
-            raise InputError(f"{path}: {unfinished(path) or 'is a folder; give a file'}")
+            if why := unfinished(path):
+                raise InputError(f"{path}: {why}")
+            raise InputError(f"{path}: is a folder; give a file", code="not-a-plain-file")
         if not path.exists():
             raise InputError(f"{path}: no such file; check the name", code="missing-file")
         if not path.is_file():
@@ -56,6 +61,12 @@ def format_of(path: Path) -> Format:
             ) from error
     if not head:
         raise InputError(f"{path}: the file is empty", code="empty-file")
+    if head.startswith(_POINTER):
+        raise InputError(
+            f"{path}: a pointer of git LFS, not the file itself; fetch it with 'git lfs pull'", code="damaged-file"
+        )
+    if (office := _spreadsheet(path, head)) is not None:
+        raise InputError(f"{path}: {office}; save the sheet as csv", code="unsupported-format")
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
@@ -72,6 +83,22 @@ def format_of(path: Path) -> Format:
         )
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     return "graphml" if kind == "text" and text.startswith((b"<?xml", b"<graphml")) else kind
+
+
+def _spreadsheet(path: Path, head: bytes) -> str | None:
+    """Say which office program a file is of, if it is; their newer files are archives as npz files are."""
+    if head.startswith(_OLD_OFFICE):
+        return "an Excel file (.xls)"
+    if not head.startswith(b"PK\x03\x04"):
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        return None  # which whoever reads it can say better
+    if "[Content_Types].xml" in names:
+        return "an Excel file" if any(name.startswith("xl/") for name in names) else "an Office file"
+    return "an OpenDocument file" if {"mimetype", "content.xml"} <= names else None
 
 
 def refuse_options(path: Path, kind: Format, **options: Any) -> None:

@@ -101,7 +101,7 @@ def _of_kind(ids: NodeIds, run: Path, kind: str, attributes: Path | None, id_col
     if kind not in column.names:
         raise InputError(
             f"--kind {excerpt(kind)}: {attributes} has no such type{did_you_mean(kind, column.names)}",
-            code="missing-column",
+            code="unknown-type",
         )
     return np.asarray(column.values == column.names.index(kind))
 

@@ -206,7 +206,7 @@ class Run:
         require_type("the graph", graph, Graph | None, "what the method was fitted to, as a Graph")
         if graph is not None and not _same_nodes(graph.ids, model.embeddings_.ids):
             raise InputError(
-                f"{graph.name} has other nodes than the graph that {model.name} was fitted to; give that graph, or none",
+                f"{graph.name} has other nodes than the graph that {model.name} was fitted to; give that one, or none",
                 code="other-nodes",
             )
         with staged_run(path) as folder:
