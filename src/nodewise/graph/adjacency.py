@@ -174,7 +174,7 @@ class Edges:
         weights: npt.NDArray[Any],
         place: Callable[[int], str],
         used: bool = True,
-        written: Callable[[int], Any] | None = None,
+        written: Callable[[int], float] | None = None,
     ) -> Edges:
         """Return the edges that have a weight, with it if it is to be `used`.
 

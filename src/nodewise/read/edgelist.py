@@ -140,26 +140,28 @@ def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:
     return edges.weighted(weights[:, 0], place, plan.weighted, lambda row: weight_written(file, column, row))
 
 
-def weight_written(file: ColumnFile, column: int, row: int) -> Any:
-    """Return a weight as the file has it, before it is rounded."""
-    return next((value for at, value in _written(file, column, np.array([row]))), None)
+def weight_written(file: ColumnFile, column: int, row: int) -> float:
+    """Return a weight as the file has it, before it is rounded; NaN where it has it no longer."""
+    return next((value for _, value in _written(file, column, np.array([row]))), np.nan)
 
 
 def _first_lost(file: ColumnFile, column: int, zeros: npt.NDArray[np.int64]) -> tuple[int, float] | None:
     """Return the first of the rows whose weight is zero only because single precision cannot hold it."""
-    found = ((row, float(value)) for row, value in _written(file, column, zeros))
-    return next(((row, value) for row, value in found if value != 0), None)
+    return next(((row, value) for row, value in _written(file, column, zeros) if 0 < abs(value) < np.inf), None)
 
 
-def _written(file: ColumnFile, column: int, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, Any]]:
-    """Yield some rows, ascending, with the values of a column as they are written."""
+def _written(file: ColumnFile, column: int, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, float]]:
+    """Yield some rows, ascending, with the numbers of a column as they are written."""
     start = 0
     for batch in file.batches([column], (), _ROWS):
         values = batch.keys[0]
         low, high = np.searchsorted(rows, (start, start + len(values)))
         some = values.take(pa.array(rows[low:high] - start)).to_pylist()
         for row, value in zip(rows[low:high].tolist(), some, strict=True):
-            yield row, value[0] if isinstance(value, list) else value
+            try:
+                yield row, float(value[0] if isinstance(value, list) else value)
+            except (TypeError, ValueError):  # the file has changed since it was read
+                yield row, np.nan
         start += len(values)
 
 
