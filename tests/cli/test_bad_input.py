@@ -436,3 +436,80 @@ class TestOutput:
     def test_an_unknown_method_or_device(self, refused: Refused) -> None:
         says(refused("embed", "edges.csv", "-o", "run", "--method", "nodwise"), "'nodewise'")
         says(refused("embed", "edges.csv", "-o", "run", "--device", "abacus", "-q"), "abacus")
+
+
+@pytest.mark.parametrize("other", ["color", "y"], ids=["a mixed table", "nothing but numbers"])
+def test_two_columns_of_one_name(other: str, refused: Callable[..., str]) -> None:
+    Path("e.csv").write_text("source,target\na,b\nb,c\n")
+    value = "red" if other == "color" else "7"
+    Path("n.csv").write_text(f"id,x,{other},x\n" + "".join(f"{node},1,{value},{i}\n" for i, node in enumerate("abc")))
+    said = refused("inspect", "e.csv", "-f", "n.csv", "-q")
+    assert "n.csv: two columns are called 'x'; rename one of them [bad-column]" in said
+
+
+def test_a_file_that_ends_within_a_quoted_value(refused: Callable[..., str]) -> None:
+    Path("e.csv").write_text('source,target\n"a",b\nb,"c')
+    assert "e.csv, line 3: the quotes do not match" in (said := refused("inspect", "e.csv", "-q"))
+    assert said.endswith("[bad-row]\n")
+
+
+def archive(name: str, *members: str) -> None:
+    with zipfile.ZipFile(name, "w") as file:
+        for member in members:
+            file.writestr(member, "application/vnd")
+
+
+@pytest.mark.parametrize("role", ["edges", "features", "labels"])
+@pytest.mark.parametrize(
+    ("name", "members", "what"),
+    [
+        ("t.xlsx", ("docProps/app.xml", "[Content_Types].xml", "xl/workbook.xml"), "an Excel file"),
+        ("t.ods", ("mimetype", "content.xml"), "an OpenDocument file"),
+        ("t.xls", (), "an Excel file"),
+    ],
+)
+def test_a_spreadsheet(role: str, name: str, members: tuple[str, ...], what: str, refused: Callable[..., str]) -> None:
+    Path("e.csv").write_text("source,target\na,b\nb,c\n")
+    if members:
+        archive(name, *members)
+    else:
+        Path(name).write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    given = (name,) if role == "edges" else ("e.csv", f"--{role}", name)
+    said = refused("inspect", *given, "-q")
+    assert f"{name}: {what}" in said
+    assert said.endswith("save the sheet as csv [unsupported-format]\n")
+
+
+@pytest.mark.parametrize("name", ["e.csv", "e.parquet"])
+def test_a_pointer_of_git_lfs(name: str, refused: Callable[..., str]) -> None:
+    Path(name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n")
+    assert refused("inspect", name).endswith("git lfs pull' [damaged-file]\n")
+
+
+@pytest.mark.parametrize("weight", ["1e39", "1e-50", "1e-40"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_weight_out_of_range_is_told_with_its_value(weight: str, kind: str, refused: Callable[..., str]) -> None:
+    if kind == "csv":
+        Path("e.csv").write_text(f"source,target,weight\na,b,0\nb,c,{weight}\n")
+    else:
+        weights = pa.array([0.0, float(weight)])
+        pq.write_table(pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": weights}), "e.parquet")
+    said = refused("inspect", f"e.{kind}", "-q")
+    assert f"'weight': an edge with weight {float(weight):g}, which is out of range" in said
+    assert said.endswith("[bad-weight]\n")
+
+
+def test_a_weight_beyond_the_range_is_told_by_convert_too(refused: Callable[..., str]) -> None:
+    Path("e.csv").write_text("source,target,weight\na,b,1\nb,c,1e39\n")
+    assert "line 3, 'weight': an edge with weight 1e+39, which" in refused("convert", "e.csv", "-o", "s", "-q")
+
+
+def test_ids_that_look_like_comments(refused: Callable[..., str]) -> None:
+    Path("e.csv").write_text("source,target\n#a,#b\n#b,#c\n")
+    assert "(2 comment lines (beginning with # or %) skipped)" in refused("inspect", "e.csv", "-q")
+
+
+def test_a_folder_of_labels(refused: Callable[..., str]) -> None:
+    Path("e.csv").write_text("source,target\na,b\nb,c\n")
+    Path("labels").mkdir()
+    assert refused("inspect", "e.csv", "--labels", "labels", "-q").endswith("[not-a-plain-file]\n")

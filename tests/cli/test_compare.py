@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from tests.command_line import Nodewise
 
 from nodewise.cli.main import main
 from nodewise.datasets.planted import block_model
+from nodewise.sampling.strategy import Strategy
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +74,9 @@ def test_mistakes_are_one_line(
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert told.endswith(f"[{code}]\n")
+
+
+def test_the_settings_that_the_help_shows_exist(nodewise: Nodewise) -> None:
+    shown = re.findall(r"(\w+)@(\w+)=", nodewise("compare", "--help").out)
+    assert shown
+    assert all(name in {field.name for field in fields(Strategy.named(strategy))} for strategy, name in shown)

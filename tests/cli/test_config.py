@@ -81,3 +81,10 @@ def test_what_is_switched_off_is_none_and_not_auto(nodewise: Nodewise, refused: 
         == "none"
     )
     assert "'sampling.diversity.size' must be a number" in refused("config", "--set", "sampling.diversity.size=auto")
+
+
+def test_a_file_of_settings_may_begin_with_a_byte_order_mark(nodewise: Callable[..., Any]) -> None:
+    Path("s.toml").write_bytes(b"\xef\xbb\xbf[training]\nsteps = 7\n")
+    outcome = nodewise("config", "--config", "s.toml")
+    assert outcome.code == 0, outcome.err
+    assert "steps = 7" in outcome.out

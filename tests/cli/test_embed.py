@@ -188,6 +188,15 @@ def test_replacing_an_interrupted_run_is_said(nodewise: Nodewise, ring: Path, me
     assert again.err.count("run: replacing the run there\n") == 1
 
 
+@pytest.mark.parametrize("name", ["notes.txt", "config.toml"])
+def test_a_hidden_folder_of_the_user_stays(refused: Callable[..., str], ring: Path, name: str) -> None:
+    Path("run/.partial").mkdir(parents=True)
+    Path("run/.partial", name).write_text("mine")
+    said = refused("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *SMALL, "-q")
+    assert "run/.partial: holds files that are not ours" in said
+    assert said.endswith("[foreign-folder]\n")
+
+
 def test_a_method_without_checkpoints_starts_at_the_beginning(nodewise: Nodewise, ring: Path) -> None:
     outcome = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", "-m", "dgi", "--resume", "-s", "epochs=2")
     assert outcome.code == 0, outcome.err

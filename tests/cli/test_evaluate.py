@@ -274,3 +274,11 @@ def test_shards_are_evaluated_as_the_run_they_are_of(nodewise: Nodewise, embedde
     options = ("--labels", "labels.csv", "--split", "random:3x5x10", "--probe", "sklearn", "--json", "--quiet")
     found, expected = (json.loads(nodewise("evaluate", path, *options).out) for path in ("vectors", run))
     assert found["scores"]["accuracy"] == expected["scores"]["accuracy"]
+
+
+def test_measurements_that_are_all_equal(embedded: Callable[..., Path], refused: Callable[..., str]) -> None:
+    embedded()
+    Path("same.csv").write_text("id,value\n" + "".join(f"paper_{i},2.5\n" for i in range(40)))
+    said = refused("evaluate", "run", "--labels", "same.csv", "-q")
+    assert "same.csv: all values are equal, 2.5" in said
+    assert said.endswith("[too-few-labels]\n")

@@ -8,7 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from nodewise.graph.ids import NodeIds
+from nodewise.vectors.embeddings import Embeddings
 
 Refused = Callable[..., str]
 Embedded = Callable[..., Path]
@@ -94,3 +98,32 @@ def test_inputs_that_never_end(nodewise: Callable[..., Any], ring: Path, place: 
         ("neighbors", place, "--node", "a"),
     ):
         assert place in plain_refused(nodewise, *command)
+
+
+@pytest.mark.parametrize("ids", [40, 39], ids=["another dimension", "another number of nodes"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("neighbors", "run", "--node", "paper_1"),
+        ("clusters", "run"),
+        ("report", "run"),
+        ("export", "run", "-o", "v.csv"),
+    ],
+)
+def test_vectors_of_another_run(
+    command: tuple[str, ...], ids: int, embedded: Callable[..., Path], refused: Callable[..., str]
+) -> None:
+    embedded()
+    vectors = np.random.default_rng(0).random((ids, 8 if ids == 40 else 16), np.float32)
+    Embeddings(NodeIds([f"paper_{i}" for i in range(ids)]), vectors).to_parquet("run/embeddings.parquet")
+    said = refused(*command, "-q")
+    assert "where environment.json says" in said
+    assert said.endswith("[damaged-run]\n")
+
+
+def test_a_source_that_is_nothing(embedded: Callable[..., Path], refused: Callable[..., str]) -> None:
+    file = embedded() / "environment.json"
+    about = json.loads(file.read_text())
+    file.write_text(json.dumps(about | {"graph": about["graph"] | {"source": None}}))
+    said = refused("transform", "run", "edges.csv", "-f", "nodes.csv", "-o", "new.parquet", "-q")
+    assert said.endswith("[damaged-run]\n")

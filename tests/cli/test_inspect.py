@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -152,3 +153,27 @@ def test_units_of_numbers_are_named(nodewise: Nodewise) -> None:
     out = nodewise("inspect", "e.csv", "--features", "f.csv").out
     assert "number, in kg" in out
     assert "numbers in several units ('cm', 'mm')" in out
+
+
+@pytest.mark.parametrize("option", [("--source", "x"), ("--target", "x"), ("--delimiter", ";"), ("--header",)])
+def test_options_that_mean_nothing_for_the_format(option: tuple[str, ...], refused: Callable[..., str]) -> None:
+    nx.write_graphml(nx.path_graph(4), "e.graphml")
+    said = refused("inspect", "e.graphml", *option)
+    assert option[0] in said
+    assert said.endswith("[usage]\n")
+
+
+@pytest.mark.parametrize("command", [("inspect",), ("convert", "-o", "s")])
+def test_parquet_has_no_delimiter(command: tuple[str, ...], refused: Callable[..., str]) -> None:
+    pq.write_table(pa.table({"source": [1, 2], "target": [2, 3]}), "e.parquet")
+    assert "--delimiter means nothing" in refused(*command, "e.parquet", "--delimiter", ";")
+
+
+def test_a_weight_column_that_no_edge_of_a_graphml_has(refused: Callable[..., str]) -> None:
+    nx.write_graphml(nx.path_graph(4), "e.graphml")
+    assert refused("inspect", "e.graphml", "--weight-column", "calls").endswith("[missing-column]\n")
+
+
+def test_names_of_the_ends_may_stand_the_other_way_round(nodewise: Callable[..., Any]) -> None:
+    Path("e.csv").write_text("target,source\na,b\nb,c\n")
+    assert json.loads(nodewise("inspect", "e.csv", "--json", "-q").out)["nodes"] == 3

@@ -98,3 +98,11 @@ def test_conditions_and_similar_pairs(nodewise: Nodewise, refused: Callable[...,
     assert "never 'UK'" in refused("neighbors", run, "-n", "a", "--where", "country=UK", *table)
     assert "--attributes FILE" in refused("neighbors", run, "-n", "a", "--where", "country=DE")
     assert "between -1 and 1" in refused("neighbors", run, "--all", "--at-least", 2)
+
+
+def test_a_kind_that_no_node_is_of(embedded: Callable[..., Path], refused: Callable[..., str]) -> None:
+    embedded()
+    rows = "".join(f"paper_{i},{'old' if i % 2 else 'new'}\n" for i in range(40))
+    Path("kinds.csv").write_text("id,type\n" + rows)
+    said = refused("neighbors", "run", "--node", "paper_1", "--kind", "zz", "--attributes", "kinds.csv", "-q")
+    assert said.endswith("[unknown-type]\n")

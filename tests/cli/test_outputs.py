@@ -220,6 +220,17 @@ class TestFolders:
         Path(f".{name}.partial", file).symlink_to(Path("letter.txt").resolve())
         assert f".{name}.partial: holds links or folders" in refused(*commands[name], "-q")
 
+    @pytest.mark.parametrize("ending", ["partial", "partial.old"])
+    @pytest.mark.parametrize("name", ["g.store", "vectors"])
+    def test_a_hidden_folder_of_the_user(
+        self, name: str, ending: str, commands: dict[str, tuple[str, ...]], refused: Refused
+    ) -> None:
+        Path(f".{name}.{ending}").mkdir()
+        Path(f".{name}.{ending}", "notes.txt").write_text("mine")
+        said = refused(*commands[name], "-q")
+        assert f".{name}.{ending}: holds files that are not ours" in said
+        assert said.endswith("[foreign-folder]\n")
+
 
 class TestNames:
     """Names of files that are not UTF-8 are refused before the work, or work."""

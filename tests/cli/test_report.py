@@ -247,3 +247,9 @@ def test_the_page_opens_in_the_browser_if_asked(
     outcome = nodewise("report", "run", "--projection", "pca", "--open", "--quiet")
     assert shown == [Path("run/report.html").resolve().as_uri()]
     assert outcome.out == "the page is run/report.html\n"
+
+
+def test_a_file_of_a_run_is_not_the_run(embedded: Callable[..., Path], refused: Callable[..., str]) -> None:
+    embedded()
+    said = refused("report", "run/embeddings.parquet", "-q")
+    assert "run/embeddings.parquet: is a file; give the run it is of, run [not-a-run]" in said

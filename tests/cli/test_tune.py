@@ -174,3 +174,12 @@ def test_a_missing_optuna_is_told(refused: Refused, labels: Any, monkeypatch: py
     monkeypatch.setitem(sys.modules, "optuna.trial", None)
     message = refused("tune", *FILES, "--labels", "split.csv", "-o", "tuned", "--search", "optuna", *QUICK)
     assert "[missing-package]" in message
+
+
+def test_a_foreign_folder_is_refused_before_anything_is_estimated(nodewise: Nodewise, ring: Path) -> None:
+    Path("mine").mkdir()
+    Path("mine/notes.txt").write_text("mine")
+    outcome = nodewise("tune", *FILES, "--objective", "links", "-o", "mine", *QUICK[:-1])
+    assert outcome.code == 2
+    assert outcome.err.endswith("[foreign-folder]\n")
+    assert "one training takes" not in outcome.err

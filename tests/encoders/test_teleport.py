@@ -187,3 +187,7 @@ def test_reasons_say_what_a_teleport_does() -> None:
     wide = Choice(0.1, {0.1: 0.5, 0.2: 0.4, 0.5: 0.3, 1.0: 0.2}).reason
     assert wide.startswith("a node is mixed with many nodes around it: this predicts hidden features clearly better")
     assert wide.endswith("(R² 0.500) than 0.2 does (0.400)")
+
+
+def test_no_reason_speaks_of_infinity() -> None:
+    assert "inf" not in Choice(USUAL, dict.fromkeys(GRID, -float("inf"))).reason

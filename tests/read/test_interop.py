@@ -181,3 +181,30 @@ def test_pyg_data_that_cannot_be_used_is_refused_in_one_sentence(given, fragment
         Graph.from_pyg(given)
     assert fragment in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"weight": "calls"}, "no edge has an attribute 'calls'; did you mean 'call'?"),
+        ({"types": "rel"}, "no edge has an attribute 'rel'"),
+        ({"kinds": "role"}, "no node has an attribute 'role'; did you mean 'roles'?"),
+        ({"labels": "role"}, "no node has an attribute 'role'"),
+    ],
+)
+def test_an_attribute_that_is_named_must_be_there(options, said):
+    source = nx.Graph()
+    source.add_node("a", roles="x")
+    source.add_edge("a", "b", call=2)
+    with pytest.raises(InputError) as error:
+        Graph.from_networkx(source, **options)
+    assert said in str(error.value)
+    assert error.value.code == "missing-column"
+
+
+def test_edges_without_the_weight_of_others_are_counted():
+    source = nx.Graph()
+    source.add_edge("a", "b", weight=2)
+    source.add_edge("b", "c", weight=None)
+    source.add_edge("c", "d")
+    assert Graph.from_networkx(source).notes == ("2 edges without 'weight' weigh 1",)

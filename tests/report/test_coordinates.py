@@ -75,5 +75,6 @@ def test_few_different_vectors_have_few_places(others: int) -> None:
 
 def test_umap_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "umap", None)  # as if it were not installed
-    with pytest.raises(InputError, match="needs the package umap-learn"):
+    with pytest.raises(InputError, match="needs the package umap-learn") as error:
         coordinates(np.random.default_rng(0).normal(size=(9, 3)), "umap")
+    assert error.value.code == "missing-package"

@@ -13,11 +13,12 @@ import torch
 from pyarrow import csv
 from tests.command_line import SMALL, Nodewise
 
+import nodewise as nw
 from nodewise import read_graph
 from nodewise.core.errors import InputError
 from nodewise.evaluation.evaluate import Report, Summary
 from nodewise.evaluation.folds import corrected
-from nodewise.graph.graph import Split
+from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.node_embedder import NodeEmbedder
 from nodewise.runs.evaluate import judged, noise_of
@@ -235,3 +236,12 @@ def test_with_an_interval_what_it_does_not_exclude_is_not_significant() -> None:
     assert "mine is not significantly better than plain" in judged([plain, close], fold).verdict
     worse = row("mine", 0.40, 0.42, 0.38, 0.41, 0.39)
     assert "mine is worse than plain, the best untrained baseline" in judged([plain, worse], fold).verdict
+
+
+def test_a_graph_of_other_nodes_is_not_saved_with_the_vectors(tmp_path: Path) -> None:
+    model = nw.methods["random"]()
+    model.fit(Graph.from_edges([0, 1], [1, 2], num_nodes=3))
+    with pytest.raises(InputError, match="has other nodes than") as error:
+        model.save(tmp_path / "run", Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=4))
+    assert error.value.code == "other-nodes"
+    assert not (tmp_path / "run").exists()

@@ -19,7 +19,8 @@ Strategies = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[STRATEGY]...",
-        help="Names, with settings as in hard@beta=2; module:Class or file.py:Class of your own. All if none is named.",
+        help="Names, with settings as in hard@concentration=2; module:Class or file.py:Class of your own. "
+        "All if none is named.",
     ),
 ]
 _QUICK_SEEDS, _QUICK_LOOKS = 2, 3
@@ -43,7 +44,7 @@ class Wanted:
 @cli.command(
     "compare --quick -o quick",
     "compare hard quantile adaptive --on citeseer,cora --seeds 10 -o compared",
-    "compare hard@beta=2 ideas/mine.py:Mine --on edges.csv -f nodes.csv -l labels.csv -o compared",
+    "compare hard@concentration=2 ideas/mine.py:Mine --on edges.csv -f nodes.csv -l labels.csv -o compared",
 )
 def compare(
     *,

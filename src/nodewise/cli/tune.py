@@ -13,7 +13,7 @@ from nodewise.core.interrupt import resumable
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
 from nodewise.runs.source import load_graph
-from nodewise.tune.folder import CHOSEN_BY, claimed, write_best
+from nodewise.tune.folder import CHOSEN_BY, begun_before, claimed, write_best
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
@@ -108,6 +108,7 @@ def tune(
         "seed": seed,
         "search": None if plan.search == "random" else plan.search,
     }
+    begun_before(output, identity)  # told now rather than after the time was estimated
     common: dict[str, Any] = {"objective": objective, "variants": chosen, "device": choose_device(speed.device)}
     common["board"] = logged.board(output)
     space = SPACES[plan.space]

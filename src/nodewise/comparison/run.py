@@ -82,8 +82,8 @@ def compare(
     """Train the node embedder with each strategy on equal graphs, seeds and splits, and compare with all negatives.
 
     Args:
-        strategies: names, with settings as in ``hard@beta=2``, `module:Class`, `file.py:Class`, or objects; all
-            negatives of the batch, `all`, come first, whether named or not.
+        strategies: names, with settings as in ``hard@concentration=2``, `module:Class`, `file.py:Class`, or objects;
+            all negatives of the batch, `all`, come first, whether named or not.
         on: graphs with labels, or names of data sets. Labels are read by scores and measures only.
         seeds: encoder seeds, the same for all.
         output: a folder of its own for rows, tables and the page; the same call resumes one that was cut off.

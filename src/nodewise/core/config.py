@@ -64,7 +64,7 @@ def _build(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
 def load_toml(cls: type[T], path: str | Path) -> T:
     """Read settings of type `cls` from a TOML file."""
     try:
-        mapping = tomllib.loads(read_bytes(path).decode("utf-8"))
+        mapping = tomllib.loads(read_bytes(path).decode("utf-8-sig"))  # Windows editors write a mark
     except OSError as error:
         raise InputError(
             f"{path}: cannot read the settings: {error.strerror or error}", code="unreadable-file"

@@ -16,6 +16,8 @@ from nodewise.core.lock import LOCK
 
 T = TypeVar("T")
 
+MARK = ".nodewise"
+"""An empty file in a hidden folder that we made; what lacks it may be somebody's own."""
 _CHECKPOINT = "checkpoint-"
 _FORMAT = "nodewise-run"
 _VERSION = 1
@@ -23,7 +25,15 @@ _VERSION = 1
 _FACTS: dict[str, Any] = {
     "method": str,
     "seed": int,
-    "graph": {"name": str, "nodes": int, "edges": int, "features": int, "sha256": str, "feature_names": (str,)},
+    "graph": {
+        "name": str,
+        "nodes": int,
+        "edges": int,
+        "features": int,
+        "sha256": str,
+        "feature_names": (str,),
+        "source": {},
+    },
     "embeddings": {"nodes": int, "dimensions": int},
 }
 _WORDS = {str: "a text", int: "a whole number of 64 bits"}
@@ -107,6 +117,10 @@ class RunFolder:
         """Return the run at `path`, which must exist."""
         require_type("the run", path, str | os.PathLike, "the name of a folder")
         run = cls(Path(path))
+        if run.path.is_file():
+            inside = cls(run.path.parent).config.is_file()
+            whole = f"give the run it is of, {run.path.parent}" if inside else "give the folder of a run"
+            raise InputError(f"{path}: is a file; {whole}", code="not-a-run")
         if not run.path.is_dir():
             raise InputError(
                 f"{path}: no such run folder; make one with 'nodewise embed GRAPH -o {path}'", code="not-a-run"
@@ -126,6 +140,12 @@ class RunFolder:
                 )
         run.read_environment()
         return run
+
+    def is_in_the_making(self) -> bool:
+        """Tell whether this hidden folder is ours, or empty: everything in it may be removed."""
+        if (self.path / MARK).is_file() or self.complete.is_file() or self.checkpoints():
+            return True
+        return not self.path.exists() or not any(self.path.iterdir())
 
     def refuse_foreign(self) -> None:
         """Refuse a path that is a file, or a folder with anything in it that is not known to be a run of ours."""
@@ -181,7 +201,7 @@ class RunFolder:
     def clear(self, *, keep_checkpoints: bool) -> None:
         """Remove all files, as a killed process may have left some; checkpoints and their metrics too, or not."""
         kept = {self.metrics, *self.checkpoints()} if keep_checkpoints else set()
-        for entry in set(self.path.iterdir()) - kept:
+        for entry in set(self.path.iterdir()) - kept - {self.path / MARK}:
             entry.unlink()
 
     def write_config(self, settings: object) -> None:

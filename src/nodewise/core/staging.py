@@ -31,7 +31,7 @@ from nodewise.core.files import (
     require_utf8,
     to_json,
 )
-from nodewise.core.folder import RunFolder
+from nodewise.core.folder import MARK, RunFolder
 from nodewise.core.interrupt import Interrupted, Paused, reason
 from nodewise.core.lock import LOCK, FolderLock
 from nodewise.core.messages import count
@@ -58,9 +58,11 @@ def staged_run(path: str | Path) -> Iterator[RunFolder]:
         with _locked(target.path, target.path, "this run"):
             refuse_planted(work.path)
             try:
+                _refuse_unmarked(work.path, work.is_in_the_making())
                 if work.complete.exists():
                     _publish(target, work)
                 work.path.mkdir(exist_ok=True)
+                (work.path / MARK).touch()
             except OSError as error:
                 raise _cannot_write(target.path, error) from None
             try:
@@ -117,6 +119,14 @@ def _locked(folder: Path, target: Path, what: str) -> Iterator[None]:
         yield
 
 
+def _refuse_unmarked(hidden: Path, ours: bool) -> None:
+    """Refuse a hidden folder of somebody else's, for what is in ours is removed."""
+    if not ours:
+        raise InputError(
+            f"{hidden}: holds files that are not ours; move them away, or name another folder", code="foreign-folder"
+        )
+
+
 def _cannot_write(target: Path, error: OSError) -> InputError:
     # numpy counts what it could write, and does not say why that was not all.
     why = error.strerror.lower() if error.strerror else "not everything could be written; is the disk full?"
@@ -162,7 +172,7 @@ class Staging:
         if changed or not self._done:
             self._done = {}
             for entry in path.iterdir():
-                if entry.name != LOCK:
+                if entry.name not in (LOCK, MARK):
                     entry.unlink()
 
     def __truediv__(self, name: str) -> Path:
@@ -207,7 +217,7 @@ class Staging:
                 entry.unlink()
         for entry in (*self.path.iterdir(), self.path):
             flush_to_disk(entry)
-        older = self.path.with_name(self.path.name + ".old")
+        older = _older(self.path)
         shutil.rmtree(older, ignore_errors=True)
         if target.exists():
             target.replace(older)
@@ -267,6 +277,23 @@ def refuse_foreign(target: Path, manifest: str, mark: str, is_own: Callable[[str
         )
 
 
+def _is_staging(path: Path) -> bool:
+    """Tell whether a hidden folder is ours, or empty; a journal or a lock is what those of earlier versions had."""
+    if not path.exists() or not (found := {entry.name for entry in path.iterdir()}):
+        return True
+    return bool(found & {MARK, LOCK, JOURNAL})
+
+
+def _older(path: Path) -> Path:
+    """Return where an earlier result goes for the moment in which the new one takes its name."""
+    return path.with_name(path.name + ".old")
+
+
+def _is_result(path: Path) -> bool:
+    """Tell whether a folder is an earlier result that a kill left aside, or not there."""
+    return not os.path.lexists(path) or any(is_marked(file, "nodewise-") for file in path.glob("*.json"))
+
+
 @contextmanager
 def staged(
     target: Path,
@@ -288,9 +315,15 @@ def staged(
             f"cannot write {target}: the folder {target.parent} does not exist; create it first", code="cannot-write"
         )
     refuse_planted(path)
+    try:
+        _refuse_unmarked(path, _is_staging(path))
+        _refuse_unmarked(_older(path), _is_result(_older(path)))
+    except OSError as error:
+        raise _cannot_write(target, error) from None
     with _locked(path, target, what):
         staging: Staging | None = None
         try:
+            (path / MARK).touch()
             staging = Staging(path, task, durable, later=later, say=say)
             yield staging
         except KeyboardInterrupt as stop:

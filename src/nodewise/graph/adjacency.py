@@ -121,6 +121,14 @@ def checked(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
     return found
 
 
+def out_of_range(where: str, value: float) -> InputError:
+    """Return the error for a weight that single precision cannot hold."""
+    return InputError(
+        f"{where}: an edge with weight {value:g}, which is out of range; give weights between 1e-37 and 1e38",
+        code="bad-weight",
+    )
+
+
 def unlike(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
     """Return weights that are not all the same; equal ones change nothing, and a graph without any is faster."""
     return weights if len(weights) and weights.min() != weights.max() else None
@@ -161,14 +169,27 @@ class Edges:
     weights: npt.NDArray[np.float32] | None = None
     types: EdgeTypes | None = None
 
-    def weighted(self, weights: npt.NDArray[Any], place: Callable[[int], str], used: bool = True) -> Edges:
+    def weighted(
+        self,
+        weights: npt.NDArray[Any],
+        place: Callable[[int], str],
+        used: bool = True,
+        written: Callable[[int], float] | None = None,
+    ) -> Edges:
         """Return the edges that have a weight, with it if it is to be `used`.
 
         Weight zero means that there is no edge. A negative weight may mean anything, and a missing one too:
-        those are refused.
+        those are refused, and so are those that single precision cannot hold. `written` looks up what the file says
+        where the weights are rounded already.
         """
+        given = weights
         with np.errstate(over="ignore"):
             weights = weights.astype(np.float32)
+        lost = np.flatnonzero((np.isinf(weights) | (weights < np.finfo(np.float32).tiny)) & (given != 0))
+        for row in lost[:1].tolist():
+            value = float(given[row] if written is None else written(row))
+            if 0 < value < np.inf:
+                raise out_of_range(place(row), value)
         bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
         if len(bad):
             raise InputError(

@@ -283,20 +283,24 @@ class Graph:
         Args:
             graph: any networkx graph; parallel edges add up, and directions are left out unless `directed` is among
                 the details.
-            weight: the edge attribute that holds the weight; an edge without it weighs 1. None leaves weights out.
+            weight: the edge attribute that holds the weight; an edge without it weighs 1, as the notes say. None leaves
+                weights out. An attribute that is named and that nothing has is an error, here and below.
             types: the edge attribute that holds the type of the edge, where edges have it.
             features: the node attributes, numbers or sequences of numbers, that make up the features.
             labels: the node attribute that holds the class.
             kinds: the node attribute that holds the kind of the node.
             **details: as for `from_edges`.
         """
-        from nodewise.read.interop import edges_from_networkx, networkx_attributes
+        from nodewise.read.interop import edges_from_networkx, networkx_attributes, require_attribute
 
         for name, given in {"labels": labels, "kinds": kinds, "weight": weight, "types": types}.items():
             require_type(name, given, Hashable, "the name of an attribute")
         edges = edges_from_networkx(graph, weight=weight, directed=bool(details.get("directed")), types=types)
         if features:
             details["features"] = networkx_attributes(graph, features)
+        for named in (kinds, labels):
+            if named is not None and len(graph):
+                require_attribute(named, (data for _, data in graph.nodes(data=True)), "the networkx graph: no node")
         if kinds is not None:
             details["kinds"] = [attributes.get(kinds) for _, attributes in graph.nodes(data=True)]
         if labels is not None:

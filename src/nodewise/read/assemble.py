@@ -51,10 +51,10 @@ def assemble(
     typed = TypedEdges.between(sources, targets, edges.types, edges.weights)
     del edges
     if len(adjacency.indices) == 0:
-        loops = f" ({count(adjacency.loops, 'self-loop')} aside)" if adjacency.loops else ""
-        raise InputError(
-            f"{path}: no edge joins two different nodes{loops}; a graph needs at least one", code="no-edges"
-        )
+        aside = [f"{count(adjacency.loops, 'self-loop')} aside"] if adjacency.loops else []
+        aside += [note.partition(": ")[2] for note in notes if "comment line" in note]  # ids may begin with # or %
+        why = f" ({'; '.join(aside)})" if aside else ""
+        raise InputError(f"{path}: no edge joins two different nodes{why}; a graph needs at least one", code="no-edges")
     kinds, kind_names = encode_kinds(features)
     codes, class_names, split, remarks = join_labels(path, ids, labels, strict)
     notes += remarks

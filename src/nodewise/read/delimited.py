@@ -173,11 +173,22 @@ class TextColumns:
         except pa.ArrowInvalid as error:
             raise self._explain(block, types, first_line(error)) from error
         # A quote left open swallows the following lines without an error from Arrow.
-        if b'"' in data and table.num_rows != sum(1 for _ in filled(block)):
+        if b'"' in data and (table.num_rows != sum(1 for _ in filled(block)) or self._ends_within_quotes(data)):
             raise self._explain(block, types, "the quotes do not match")
         if BREAK.encode() in data:
             table = pa.table({name: _with_line_breaks(table[name]) for name in table.column_names})
         return table
+
+    def _ends_within_quotes(self, data: bytes) -> bool:
+        """Tell whether the last row ends before its quoted value does, as where a file was cut off."""
+        last = data.rstrip(b"\n").rpartition(b"\n")[2]
+        try:
+            fields(last.decode("utf-8"), self.dialect.delimiter, strict=True)
+        except UnicodeDecodeError:
+            return False
+        except csv.Error as error:
+            return "end of data" in str(error)
+        return False
 
     def _explain(self, block: Block, types: dict[str, Any], reason: str) -> InputError:
         """Return an error that names the first line of the block at fault."""

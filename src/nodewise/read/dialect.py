@@ -199,7 +199,9 @@ def not_utf8(path: Path, line: int, seen: bytes) -> InputError:
 
 def _has_names(rows: list[list[str]], known: tuple[frozenset[str], ...]) -> bool:
     first = rows[0]
-    if len(first) >= len(known) and all(simplified(v) in names for v, names in zip(first, known, strict=False)):
+    orders = (known, known[::-1])  # the ends of edges may stand the other way round
+    known_names = (all(simplified(v) in names for v, names in zip(first, order, strict=False)) for order in orders)
+    if len(first) >= len(known) and any(known_names):
         return True
     if len(rows) == 1 or any(is_number(value) for value in first):
         return False

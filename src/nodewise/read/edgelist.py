@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt, listing
-from nodewise.graph.adjacency import DIRECTED, Edges
+from nodewise.graph.adjacency import DIRECTED, Edges, out_of_range
 from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds, first_missing, id_kind, require_same_kind
 from nodewise.read.columns import (
@@ -24,6 +24,8 @@ from nodewise.read.columns import (
     column_called,
     column_given,
 )
+
+_ROWS = 1 << 16
 
 
 class NamedColumns(NamedTuple):
@@ -128,7 +130,39 @@ def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:
     if plan.weight is None:
         return edges
     name = excerpt(file.names[plan.weight])
-    return edges.weighted(weights[:, 0], lambda row: f"{file.path}, {file.place(row)}, {name}", plan.weighted)
+
+    def place(row: int) -> str:
+        return f"{file.path}, {file.place(row)}, {name}"
+
+    column = plan.weight
+    if len(zeros := np.flatnonzero(weights[:, 0] == 0)) and (lost := _first_lost(file, column, zeros)) is not None:
+        raise out_of_range(place(lost[0]), lost[1])
+    return edges.weighted(weights[:, 0], place, plan.weighted, lambda row: weight_written(file, column, row))
+
+
+def weight_written(file: ColumnFile, column: int, row: int) -> float:
+    """Return a weight as the file has it, before it is rounded; NaN where it has it no longer."""
+    return next((value for _, value in _written(file, column, np.array([row]))), np.nan)
+
+
+def _first_lost(file: ColumnFile, column: int, zeros: npt.NDArray[np.int64]) -> tuple[int, float] | None:
+    """Return the first of the rows whose weight is zero only because single precision cannot hold it."""
+    return next(((row, value) for row, value in _written(file, column, zeros) if 0 < abs(value) < np.inf), None)
+
+
+def _written(file: ColumnFile, column: int, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, float]]:
+    """Yield some rows, ascending, with the numbers of a column as they are written."""
+    start = 0
+    for batch in file.batches([column], (), _ROWS):
+        values = batch.keys[0]
+        low, high = np.searchsorted(rows, (start, start + len(values)))
+        some = values.take(pa.array(rows[low:high] - start)).to_pylist()
+        for row, value in zip(rows[low:high].tolist(), some, strict=True):
+            try:
+                yield row, float(value[0] if isinstance(value, list) else value)
+            except (TypeError, ValueError):  # the file has changed since it was read
+                yield row, np.nan
+        start += len(values)
 
 
 def suspected_names(file: ColumnFile, ids: NodeIds) -> tuple[str, ...]:

@@ -254,8 +254,22 @@ def _chosen(file: ColumnFile, key: int | None, options: TableOptions) -> tuple[l
     columns = [i for i, name in enumerate(file.names) if i != key and name not in out]
     if not columns:
         raise InputError(f"{file.path}: no feature columns, only {listing(file.names)}; leave the file out or add some")
+    _refuse_namesakes(file, columns)
     left_out = {name: "named like labels" for name in labels if name not in options.leave_out}
     return columns, left_out | dict.fromkeys(dropped, "as --columns says")
+
+
+def _refuse_namesakes(file: ColumnFile, columns: list[int]) -> None:
+    """Refuse two columns of one name: columns are told apart by their names, so that one would be lost."""
+    if not file.has_names:
+        return
+    name, times = Counter(file.names[i] for i in columns).most_common(1)[0]
+    if times > 1:
+        raise InputError(
+            f"{file.path}: {'two columns are called ' + repr(name) if name else 'two columns have no name'}; "
+            f"{'rename' if name else 'name'} one of them",
+            code="bad-column",
+        )
 
 
 def _told(left_out: Mapping[str, str]) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
@@ -19,6 +20,8 @@ from nodewise.store.layout import is_store, unfinished
 Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml", "store"]
 
 _MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"\x93NUMPY": "npy"}
+_POINTER = b"version https://git-lfs.github.com/"
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -29,13 +32,18 @@ _ENDINGS: dict[str, Format] = {
 }
 
 
+_WORDS = {"parquet": "Parquet", "graphml": "GraphML", "gml": "GML", "store": "a graph store"}
+
+
 def format_of(path: Path) -> Format:
     """Return what a file is, or say why there is nothing to read."""
     try:
         if is_store(path):
             return "store"
         if path.is_dir():
-            raise InputError(f"{path}: {unfinished(path) or 'is a folder; give a file'}")
+            if why := unfinished(path):
+                raise InputError(f"{path}: {why}")
+            raise InputError(f"{path}: is a folder; give a file", code="not-a-plain-file")
         if not path.exists():
             raise InputError(f"{path}: no such file; check the name", code="missing-file")
         if not path.is_file():
@@ -53,6 +61,12 @@ def format_of(path: Path) -> Format:
             ) from error
     if not head:
         raise InputError(f"{path}: the file is empty", code="empty-file")
+    if head.startswith(_POINTER):
+        raise InputError(
+            f"{path}: a pointer of git LFS, not the file itself; fetch it with 'git lfs pull'", code="damaged-file"
+        )
+    if (office := _spreadsheet(path, head)) is not None:
+        raise InputError(f"{path}: {office}; save the sheet as csv", code="unsupported-format")
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
@@ -69,6 +83,33 @@ def format_of(path: Path) -> Format:
         )
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     return "graphml" if kind == "text" and text.startswith((b"<?xml", b"<graphml")) else kind
+
+
+def _spreadsheet(path: Path, head: bytes) -> str | None:
+    """Say which office program a file is of, if it is; their newer files are archives as npz files are."""
+    if head.startswith(_OLD_OFFICE):
+        return "an Excel file (.xls)"
+    if not head.startswith(b"PK\x03\x04"):
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        return None  # which whoever reads it can say better
+    if "[Content_Types].xml" in names:
+        return "an Excel file" if any(name.startswith("xl/") for name in names) else "an Office file"
+    return "an OpenDocument file" if {"mimetype", "content.xml"} <= names else None
+
+
+def refuse_options(path: Path, kind: Format, **options: Any) -> None:
+    """Refuse what is said about the columns of text where a file has none, or names its own."""
+    text_only = ("delimiter", "header")
+    for name, value in options.items():
+        if value is None or kind == "text" or (kind == "parquet" and name not in text_only):
+            continue
+        flag = "--no-header" if value is False else f"--{name}"
+        why = f"is not text, so {flag} means nothing" if name in text_only else f"has no columns for {flag} to name"
+        raise InputError(f"{path}: {_WORDS.get(kind, kind)} {why}; leave it out", code="usage")
 
 
 def open_columns(

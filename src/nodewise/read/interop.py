@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.core.errors import InputError, require_type
-from nodewise.core.messages import excerpt
+from nodewise.core.errors import InputError, did_you_mean, require_type
+from nodewise.core.messages import count, excerpt
 from nodewise.graph.adjacency import DIRECTED, Edges
 from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds
@@ -58,6 +59,9 @@ def edges_from_networkx(
     position = {node: i for i, node in enumerate(graph)}
     ends = np.array([(position[u], position[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)
     notes = (DIRECTED,) if graph.is_directed() and not directed else ()
+    for name, usual in ((weight, "weight"), (types, "type")):
+        if name not in (None, usual) and len(ends):  # the usual ones are looked for, and need not be there
+            require_attribute(str(name), (data for _, _, data in graph.edges(data=True)), f"{source}: no edge")
     known = None
     if types is not None and len(ends):
         values = [None if value is None else str(value) for _, _, value in graph.edges(data=types)]
@@ -68,6 +72,9 @@ def edges_from_networkx(
     given = [value for _, _, value in graph.edges(data=weight)]
     if all(value is None for value in given):
         return edges
+    if missing := sum(value is None for value in given):
+        without = f"{count(missing, 'edge')} without {weight!r} {'weighs' if missing == 1 else 'weigh'} 1"
+        edges = replace(edges, notes=(*notes, without))
     weights = [1.0 if value is None else value for value in given]
     if not all(isinstance(value, int | float | np.number) for value in weights):
         raise InputError(
@@ -85,6 +92,16 @@ def _number(value: Any) -> float:
         return float(value)
     except OverflowError:  # an integer that no float holds, and is refused with its place as infinite ones are
         return np.inf if value > 0 else -np.inf
+
+
+def require_attribute(name: str, given: Iterable[Mapping[Any, Any]], nothing: str) -> None:
+    """Refuse an attribute that is named and that nothing has; `nothing` says what lacks it, such as "no edge"."""
+    found: set[str] = set()
+    for attributes in given:
+        if name in attributes:
+            return
+        found.update(map(str, attributes))
+    raise InputError(f"{nothing} has an attribute {name!r}{did_you_mean(name, sorted(found))}", code="missing-column")
 
 
 def networkx_attributes(graph: nx.Graph, names: Sequence[str]) -> npt.NDArray[np.float64]:

@@ -15,7 +15,7 @@ from nodewise.read.assemble import assemble, refuse_untouched, take_apart
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
 from nodewise.read.edgelist import NamedColumns, plan_edges, read_edge_list
 from nodewise.read.feature_table import FeatureTable, TableOptions, features_from_frame, read_features
-from nodewise.read.formats import format_of, open_columns
+from nodewise.read.formats import format_of, open_columns, refuse_options
 from nodewise.read.frames import FrameColumns, in_columns, is_frame, is_series, without_row_numbers
 from nodewise.read.interop import as_graph
 from nodewise.read.label_table import LabelTable, label_column_names, read_labels
@@ -125,6 +125,7 @@ def read_graph(
     overrides, like = parse_overrides(columns), prepared_like(like)
     path = Path(path)
     kind = format_of(path)
+    refuse_options(path, kind, delimiter=delimiter, header=header, source=source, target=target)
     for what, column in {"weight": weight_column, "type": type_column}.items():
         if column is not None and kind in ("store", "npz", "npy"):
             raise InputError(

@@ -56,7 +56,8 @@ def _umap(vectors: np.ndarray, seed: int) -> np.ndarray:
     except ImportError:
         raise InputError(
             "--projection umap needs the package umap-learn, which is not installed; "
-            "install it with: pip install 'nodewise[umap]'"
+            "install it with: pip install 'nodewise[umap]'",
+            code="missing-package",
         ) from None
     neighbors = min(15, len(vectors) - 1)
     return cast(np.ndarray, umap.UMAP(n_neighbors=neighbors, random_state=seed, n_jobs=1).fit_transform(vectors))

@@ -444,6 +444,11 @@ def _regression(
     if (folds := parse_folds(split or "folds")) is None:
         raise InputError(f"split {split}: measurements are scored by folds; write folds:5, or leave it out")
     nodes, times = np.flatnonzero(known.known), repeats or REPEATS
+    if len(nodes) and np.ptp(targets[nodes]) == 0:  # of which any prediction would be perfect
+        raise InputError(
+            f"{known.source}: all values are equal, {targets[nodes[0]]:g}; there is nothing to predict",
+            code="too-few-labels",
+        )
     splits = deal_folds(nodes, np.zeros(len(nodes)), folds, times, seed)
     words = f"ridge regression on standardized columns; {folds} folds, dealt {times} times"
     return judged(contest.rows(lambda entry, _: score_targets(entry, targets, splits, words, dataset)), splits[0])

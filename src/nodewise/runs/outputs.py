@@ -21,6 +21,17 @@ def check_file(
         run: the run, or the file of vectors, that it is made from.
         page: the file of that run which may be replaced.
     """
+    _check_one(output, *inputs, run=run, page=page)
+    if output.suffix.lower() == ".npy":
+        from nodewise.vectors.embedding_files import ids_beside, refuse_foreign_ids
+
+        _check_one(ids_beside(output), *inputs, run=run)  # which nobody named, and is written all the same
+        refuse_foreign_ids(output)
+
+
+def _check_one(
+    output: Path, *inputs: Path | str | None, run: Path | str | None = None, page: Path | None = None
+) -> None:
     from nodewise.core.staging import is_marked
     from nodewise.runs.together import recorded_files
     from nodewise.store import layout

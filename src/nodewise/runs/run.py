@@ -257,6 +257,11 @@ class Run:
         """Leave a fitted method in a new or empty folder, or in place of an earlier run."""
         require_type("the folder of the run", path, str | os.PathLike, "the name of a folder")
         require_type("the graph", graph, Graph | None, "what the method was fitted to, as a Graph")
+        if graph is not None and not _same_nodes(graph.ids, model.embeddings_.ids):
+            raise InputError(
+                f"{graph.name} has other nodes than the graph that {model.name} was fitted to; give that one, or none",
+                code="other-nodes",
+            )
         with staged_run(path) as folder:
             for record in model.history_:
                 folder.append_metrics(record)
@@ -276,6 +281,12 @@ class Run:
         shown = self.folder.report
         page = Page(shown)._repr_html_() if shown.is_file() else "<p>report() makes a page of it.</p>"
         return f"<p><b>{escape(repr(self))}</b></p>{page}"
+
+
+def _same_nodes(some: NodeIds, others: NodeIds) -> bool:
+    if some == others or some.kind != others.kind or len(some) != len(others):
+        return some == others
+    return bool((some.positions(others) >= 0).all())
 
 
 def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: GraphSource | None = None) -> None:

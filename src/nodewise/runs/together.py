@@ -91,7 +91,9 @@ def read_runs(paths: Sequence[Path]) -> Runs:
 
 def read_run_without_vectors(path: Path) -> Runs:
     """Read what a run folder says of its nodes, for a run whose vectors are too many to hold."""
-    return Runs((path,), read_parquet_ids(RunFolder(path).embeddings), (), (_seed(path),), _settings(path))
+    ids = read_parquet_ids(RunFolder(path).embeddings)
+    _require_as_written(RunFolder(path), nodes=len(ids))
+    return Runs((path,), ids, (), (_seed(path),), _settings(path))
 
 
 def find_graph(
@@ -178,5 +180,20 @@ def read_vectors(run_or_file: Path) -> Embeddings:
     if has_shards(run_or_file):
         return read_shards(run_or_file)
     if not run_or_file.exists() or run_or_file.is_dir():
-        return read_embeddings(RunFolder.open(run_or_file).embeddings)
+        run = RunFolder.open(run_or_file)
+        found = read_embeddings(run.embeddings)
+        _require_as_written(run, nodes=len(found), dimensions=found.num_dimensions)
+        return found
     return read_embeddings(run_or_file)
+
+
+def _require_as_written(run: RunFolder, **found: int) -> None:
+    """Refuse vectors that are not those the run was left with: another file put in the place of its own."""
+    written = run.read_environment().get("embeddings", {})
+    for name, number in found.items():
+        if written.get(name, number) != number:
+            raise InputError(
+                f"{run.embeddings}: {number:,} {name} where {run.environment.name} says {written[name]:,}; these are "
+                "not the vectors of this run, so make it again",
+                code="damaged-run",
+            )

@@ -25,7 +25,7 @@ from nodewise.read.assemble import encode_kinds, feature_rows, join_labels, refu
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
 from nodewise.read.edgelist import NamedColumns, plan_edges
 from nodewise.read.feature_table import TableOptions
-from nodewise.read.formats import format_of, open_columns
+from nodewise.read.formats import format_of, open_columns, refuse_options
 from nodewise.read.label_table import label_column_names, read_labels
 from nodewise.read.read import read_graph
 from nodewise.store.convert_edges import number_edges, sort_edges
@@ -140,6 +140,7 @@ def convert(
     if (kind := format_of(task.path)) not in ("text", "parquet") or task.column("metapath") is not None:
         graph = read_graph(task.path, features=task.features, labels=task.labels, **dict(task.columns))
         return write_store(graph, store, half=task.half, progress=progress)
+    refuse_options(task.path, kind, delimiter=task.column("delimiter"), header=task.column("header"))
     target, progress = _target(store), progress or SilentProgress()
     for given in (task.features, task.labels):
         if given is not None:

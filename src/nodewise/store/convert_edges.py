@@ -29,7 +29,7 @@ from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds, common_type, in_one_type
 from nodewise.graph.weights import bounds_in_pieces
 from nodewise.read.columns import ColumnFile, Columns
-from nodewise.read.edgelist import EdgePlan, check_ends, encode, suspected_names
+from nodewise.read.edgelist import EdgePlan, check_ends, encode, suspected_names, weight_written
 from nodewise.store.convert_types import BatchedTypes, write_codes
 from nodewise.store.layout import write_array
 from nodewise.store.open import map_array
@@ -169,7 +169,13 @@ def _numbering(
         again = sum(int(np.isin(column[others], ends).sum()) for column in (edges.sources, edges.targets))
         if plan.weight is not None:
             weights, name = batch.numbers[:, 0], excerpt(file.names[plan.weight])
-            edges = edges.weighted(weights, lambda i: f"{file.path}, {file.place(row + i)}, {name}", plan.weighted)
+            column = plan.weight
+            edges = edges.weighted(
+                weights,
+                lambda i: f"{file.path}, {file.place(row + i)}, {name}",
+                plan.weighted,
+                lambda i: weight_written(file, column, row + i),
+            )
             weighted = bool((weights != 1).any())
         _write_column(staging / f"ids-{number}.arrow", fresh)
         pairs = np.stack([edges.sources, edges.targets]).astype(np.int32, copy=False)

@@ -34,12 +34,12 @@ def claimed(folder: Path, identity: dict[str, Any]) -> Iterator[None]:
     While the block runs, no other process may enter one of the same folder.
     """
     path = folder / _IDENTITY
+    earlier = begun_before(folder, identity)
     try:
-        earlier = _earlier(folder, identity)
         folder.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(folder, what="this search")
     except OSError as error:
-        raise InputError(f"{folder}: cannot be the folder of a search: {error.strerror}") from None
+        raise _unfit(folder, error) from None
     with lock:
         if not earlier:
             with atomic_write(path) as temporary:
@@ -47,12 +47,16 @@ def claimed(folder: Path, identity: dict[str, Any]) -> Iterator[None]:
         yield
 
 
-def _earlier(folder: Path, identity: dict[str, Any]) -> bool:
+def begun_before(folder: Path, identity: dict[str, Any]) -> bool:
     """Tell whether this very search was begun there before; refuse a folder that holds anything else."""
     path = folder / _IDENTITY
-    if not folder.exists() or not {entry.name for entry in folder.iterdir()} - {LOCK}:
-        return False
-    if not path.is_file():
+    try:
+        if not folder.exists() or not {entry.name for entry in folder.iterdir()} - {LOCK}:
+            return False
+        found = path.is_file()
+    except OSError as error:
+        raise _unfit(folder, error) from None
+    if not found:
         raise InputError(
             f"{folder}: holds files that are not a search's; name a new or empty folder", code="foreign-folder"
         )
@@ -63,6 +67,10 @@ def _earlier(folder: Path, identity: dict[str, Any]) -> bool:
                 f"{folder}: holds a search with {name} {earlier.get(name)!r}, not {value!r}; name another folder"
             )
     return True
+
+
+def _unfit(folder: Path, error: OSError) -> InputError:
+    return InputError(f"{folder}: cannot be the folder of a search: {error.strerror}")
 
 
 def write_best(folder: Path, variant: str, graph: str, objective: str) -> dict[str, Any] | None:

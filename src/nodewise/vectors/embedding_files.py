@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,8 @@ from nodewise.vectors.kinds import NodeKinds
 
 Vectors = npt.NDArray[Any]
 Reader = Callable[[Path], tuple[NodeIds, Vectors]]
+_IDS_OF = "ids of"
+"""What the metadata of a file of ids call the npy file that it belongs to."""
 _ROWS_AT_ONCE = 1 << 16
 _ROWS_IN_A_BATCH = 1 << 13
 _KINDS = "nodewise.kinds"
@@ -82,8 +85,10 @@ def read_text(path: Path) -> tuple[NodeIds, Vectors]:
 
 def write_npy(path: Path, ids: NodeIds, vectors: Vectors) -> None:
     """Write the matrix, and the ids beside it; both are whole before either takes its name."""
-    with atomic_write(_ids_beside(path)) as ids_temporary, atomic_write(path) as temporary:
-        pq.write_table(pa.table({"id": ids.to_arrow()}), ids_temporary)
+    refuse_foreign_ids(path)
+    with atomic_write(ids_beside(path)) as ids_temporary, atomic_write(path) as temporary:
+        table = pa.table({"id": ids.to_arrow()}, metadata={"nodewise": __version__, _IDS_OF: path.name})
+        pq.write_table(table, ids_temporary)
         with temporary.open("wb") as stream:
             np.lib.format.write_array(stream, vectors, allow_pickle=False)
 
@@ -93,7 +98,7 @@ def read_npy(path: Path) -> tuple[NodeIds, Vectors]:
     vectors = load_npy(path)
     if vectors.dtype.kind not in "fiu":
         raise InputError(f"{path}: holds {vectors.dtype} values; embeddings are numbers")
-    beside = _ids_beside(path)
+    beside = ids_beside(path)
     if not beside.is_file():
         return NodeIds.range(len(np.atleast_1d(vectors))), vectors
     file = ParquetColumns.open(beside)
@@ -232,8 +237,36 @@ def _id_column(file: ColumnFile) -> int:
     return key
 
 
-def _ids_beside(path: Path) -> Path:
+def ids_beside(path: Path) -> Path:
+    """Return where the ids of a matrix in an npy file are."""
     return path.with_suffix(".ids.parquet")
+
+
+def refuse_foreign_ids(path: Path) -> None:
+    """Refuse to write an npy file whose ids would replace a file that nobody named and we did not write for it."""
+    beside = ids_beside(path)
+    if os.path.lexists(beside) and not _are_ids_of(beside, path):
+        raise InputError(
+            f"{beside}: the ids of {path.name} would replace it, and it was not written for that; move it, or give "
+            "the output another name",
+            code="foreign-file",
+        )
+
+
+def _are_ids_of(beside: Path, path: Path) -> bool:
+    try:
+        file = ParquetColumns.open(beside)
+        about = file.schema.metadata or {}
+        if about:
+            return bool(about.get(_IDS_OF.encode()) == path.name.encode())
+        # Earlier versions left no mark: then it holds an id for every row of the matrix beside it, and nothing else.
+        return (
+            file.names == ("id",)
+            and path.is_file()
+            and file.num_rows == len(np.load(path, mmap_mode="r", allow_pickle=False))
+        )
+    except (InputError, OSError, ValueError, TypeError):
+        return False
 
 
 READERS: dict[str, Reader] = {
