@@ -53,6 +53,7 @@ class Teacher(Estimator):
     """A classifier that knows the training nodes and says class 0 of all others."""
 
     uses = "X Y"
+    settings_class = NoSettings
     _fit = None  # `fit` below is all of it
 
     def __init__(self, settings: object, *, seed: int, device: str) -> None:

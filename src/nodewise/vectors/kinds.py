@@ -53,7 +53,7 @@ class NodeKinds:
         if str(kind) not in known:
             raise InputError(
                 f"kind {excerpt(kind)}: {source} has no such type{did_you_mean(str(kind), known)}",
-                code="missing-column",
+                code="unknown-type",
             )
         return np.asarray(self.codes == known.index(str(kind)))
 
