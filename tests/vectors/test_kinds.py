@@ -41,7 +41,7 @@ def test_which_nodes_are_of_a_kind() -> None:
     assert KINDS.which("product", "run").tolist() == [False, True, False, True]
     with pytest.raises(InputError, match="run has no such type; did you mean 'product'") as told:
         KINDS.which("productt", "run")
-    assert told.value.code == "missing-column"
+    assert told.value.code == "unknown-type"
 
 
 def test_two_lots_are_joined_under_one_numbering() -> None:
