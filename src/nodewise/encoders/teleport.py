@@ -14,8 +14,8 @@ where columns say next to nothing of each other at any teleport.
 
 Columns of dense numbers, such as averaged word vectors, are mixtures of the same few things, so that a node's own half
 tells the other half whatever its edges are worth. Therefore a teleport above 0.2 must also not be contradicted by the
-neighbors themselves: where a node's leading directions are like the means of its neighbors (the positive part of the
-correlation, squared, averaged over directions, is at least 0.02), 0.2 is kept.
+neighbors themselves: where a node is like what its neighbors bring, which is S without its diagonal (the positive part
+of the correlation, squared, averaged over leading directions, is at least 0.02), 0.2 is kept.
 
 Columns of a user's table are hidden whole, for a country that is not one is likely another, and whoever sees that needs
 no neighbors. Which values are missing is no topic either: products lack what customers have, and know it by themselves.
