@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
-from torch.utils.checkpoint import checkpoint
 
 from nodewise.core import rng
 from nodewise.core.config import Checked, Share
@@ -30,23 +29,33 @@ def drop_columns(x: Tensor, rate: float) -> Tensor:
 
 
 class Thinning:
-    """Leave out edges at random, each direction for itself, as the authors of methods with views do."""
+    """Leave out edges at random, each direction for itself, as the authors of methods with views do.
+
+    All graphs that it returns have the entries of the whole one; those that are missing are zero. So their places are
+    found once, no shape depends on what was drawn, which would make a processor wait for a GPU, and the transpose of
+    one graph says how to transpose the others (`nodewise.methods.products`).
+    """
 
     def __init__(self, topology: Topology) -> None:
         self._topology, whole = topology, topology.normalized_adjacency()
         nodes = torch.arange(topology.num_nodes, device=topology.device)
-        self._rows, self._columns = nodes.repeat_interleave(whole.crow_indices().diff()), whole.col_indices()
-        self._loops = self._rows == self._columns
+        self._starts, self._columns = whole.crow_indices(), whole.col_indices()
+        self._rows = nodes.repeat_interleave(self._starts.diff())
+        self._edges = (self._rows != self._columns).nonzero().squeeze(1)
         # Entries are sorted by (row, column): sorted by (column, row), entry k of that order is the mirror of entry k.
-        rows, columns = self._rows[~self._loops], self._columns[~self._loops]
+        rows, columns = self._rows[self._edges], self._columns[self._edges]
         self._mirror = torch.argsort(columns * topology.num_nodes + rows)
 
     def adjacency(self, rate: float) -> Tensor:
-        """Return D^-1/2 (A' + I) C^-1/2 as CSR (N, N), each entry absent from A' with probability `rate`.
+        """Return D^-1/2 (A' + I) C^-1/2 as CSR (N, N), each entry zero in A' with probability `rate`.
 
         D and C are the sums of the rows and of the columns.
         """
-        return self.of(torch.rand(len(self._mirror), device=self._mirror.device) >= rate)
+        return self.of(self.draw(rate))
+
+    def draw(self, rate: float) -> Tensor:
+        """Draw which entries (2E,) stay, each with probability 1 - `rate`."""
+        return torch.rand(len(self._mirror), device=self._mirror.device) >= rate
 
     def either(self, kept: Tensor) -> Tensor:
         """Return the entries (2E,) that stay, and their mirrors."""
@@ -54,15 +63,28 @@ class Thinning:
 
     def of(self, kept: Tensor) -> Tensor:
         """Return the normalized adjacency of the entries (2E,) that stay."""
-        whole, stays = self._topology, self._loops.clone()
-        stays[~self._loops] = kept
-        rows, columns, size = self._rows[stays], self._columns[stays], whole.num_nodes
-        weights = whole.loops[rows]
-        if whole.weights is not None:
-            weights[rows != columns] = whole.weights[kept]
-        received, sent = (weights.new_zeros(size).index_add_(0, ends, weights) for ends in (rows, columns))
-        starts = pad(torch.bincount(rows, minlength=size).cumsum(0), (1, 0))
-        return csr_tensor(starts, columns, weights * (received[rows] * sent[columns]).rsqrt(), (size, size))
+        whole = self._topology
+        weights = whole.loops[self._rows]
+        weights[self._edges] = (kept if whole.weights is None else whole.weights * kept).to(weights.dtype)
+        received, sent = (self._sums(ends, weights) for ends in (self._rows, self._columns))
+        return self._matrix(weights * (received[self._rows] * sent[self._columns]).rsqrt())
+
+    def received(self, kept: Tensor | None = None) -> Tensor:
+        """Return D^-1/2 (A'^T + I) D^-1/2 of the entries (2E,) that stay, or of all, without weights.
+
+        This is what torch_geometric makes of edges from rows to columns: D counts what a node receives.
+        """
+        weights = torch.ones(len(self._rows), device=self._rows.device)
+        if kept is not None:
+            weights[self._edges] = kept[self._mirror].to(weights.dtype)
+        scale = self._sums(self._rows, weights).rsqrt()
+        return self._matrix(weights * (scale[self._rows] * scale[self._columns]))
+
+    def _sums(self, ends: Tensor, weights: Tensor) -> Tensor:
+        return weights.new_zeros(self._topology.num_nodes).index_add_(0, ends, weights)
+
+    def _matrix(self, values: Tensor) -> Tensor:
+        return csr_tensor(self._starts, self._columns, values, (self._topology.num_nodes, self._topology.num_nodes))
 
 
 @dataclass(frozen=True)
@@ -130,38 +152,171 @@ def non_edges(topology: Topology, count: int, key: int) -> Tensor:
 
 
 def edges_of(adjacency: Tensor) -> Tensor:
-    """Return the entries of a CSR adjacency (N, N) off the diagonal as (2, n): rows, columns."""
+    """Return the entries of a CSR adjacency (N, N) off the diagonal that are not zero as (2, n): rows, columns."""
     rows = torch.arange(adjacency.shape[0], device=adjacency.device)
     pairs = torch.stack([rows.repeat_interleave(adjacency.crow_indices().diff()), adjacency.col_indices()])
-    return pairs[:, pairs[0] != pairs[1]]
+    return pairs[:, (pairs[0] != pairs[1]) & (adjacency.values() != 0)]
 
 
 _AT_ONCE = 1 << 25  # similarities held at a time
+_ONE_IN = 32  # the share of a GPU's memory that the similarities of one sum may keep for the gradient
 
 
 def row_sums(first: Tensor, second: Tensor, of: Callable[[Tensor], Tensor]) -> Tensor:
     """Return Σ_j of(a_i · b_j) of rows a (N, d) and b (M, d): (N,).
 
-    Of all N x M similarities only some rows are held at a time, in the gradient too, which computes them again.
+    Of all N x M similarities only some rows are held at a time. The gradient of b computes them again, unless they are
+    few enough to be kept.
     """
+    kept = len(first) * len(second) <= _few(first.device)
+    sums: Tensor = _RowSums.apply(first, second, of, kept)  # type: ignore[no-untyped-call]
+    return sums
 
-    def some(rows: Tensor) -> Tensor:
-        return of(rows @ second.T).sum(1)
 
-    blocks = torch.split(first, max(1, _AT_ONCE // len(second)))
-    return torch.cat([checkpoint(some, rows, use_reentrant=False, preserve_rng_state=False) for rows in blocks])
+def sum_of_all(first: Tensor, second: Tensor, of: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return Σ_ij of(a_i · b_j) of rows a (N, d) and b (M, d); its gradients take one pass over the similarities."""
+    total: Tensor = _SumOfAll.apply(first, second, of)  # type: ignore[no-untyped-call]
+    return total
+
+
+def _few(device: torch.device) -> int:
+    """Return how many similarities may be kept from the sum to its gradient."""
+    if device.type != "cuda":
+        return _AT_ONCE
+    return int(torch.cuda.get_device_properties(device).total_memory) // (4 * _ONE_IN)
+
+
+def _value_and_slope(likeness: Tensor, of: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    """Return of(s) and of'(s) for every similarity s."""
+    with torch.enable_grad():
+        found = of(likeness.requires_grad_())
+        (slope,) = torch.autograd.grad(found.sum(), likeness)
+    return found.detach(), slope
+
+
+class _RowSums(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, first: Tensor, second: Tensor, of: Callable[[Tensor], Tensor], kept: bool) -> Tensor:
+        sums, towards, slopes = [], [], []
+        with tensor_cores(first.is_cuda):
+            for rows in torch.split(first, max(1, _AT_ONCE // len(second))):
+                value, slope = _value_and_slope(rows @ second.T, of)
+                sums.append(value.sum(1))
+                towards.append(slope @ second)
+                if kept:
+                    slopes.append(slope)
+        ctx.save_for_backward(first, second, torch.cat(towards), *slopes)
+        ctx.of = of
+        return torch.cat(sums)
+
+    @staticmethod
+    def backward(ctx: Any, *outputs: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        first, second, towards, *slopes = ctx.saved_tensors
+        weights = outputs[0].unsqueeze(1)
+        weighted, gradient = first * weights, torch.zeros_like(second)
+        block = max(1, _AT_ONCE // len(second))
+        with tensor_cores(first.is_cuda):
+            for number, rows in enumerate(torch.split(weighted, block)):
+                if slopes:
+                    slope = slopes[number]
+                else:
+                    slope = _value_and_slope(first[number * block : (number + 1) * block] @ second.T, ctx.of)[1]
+                gradient.addmm_(slope.T, rows)
+        return towards * weights, gradient, None, None
+
+
+class _SumOfAll(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, first: Tensor, second: Tensor, of: Callable[[Tensor], Tensor]) -> Tensor:
+        total, towards, back = first.new_zeros(()), [], torch.zeros_like(second)
+        with tensor_cores(first.is_cuda):
+            for rows in torch.split(first, max(1, _AT_ONCE // len(second))):
+                value, slope = _value_and_slope(rows @ second.T, of)
+                total += value.sum()
+                towards.append(slope @ second)
+                back.addmm_(slope.T, rows)
+        ctx.save_for_backward(torch.cat(towards), back)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *outputs: Tensor) -> tuple[Tensor, Tensor, None]:
+        towards, back = ctx.saved_tensors
+        return outputs[0] * towards, outputs[0] * back, None
+
+
+@contextmanager
+def tensor_cores(there: bool) -> Iterator[None]:
+    """Let a GPU multiply with its tensor cores, if it is `there`: similarities need no more digits than they have."""
+    before = torch.get_float32_matmul_precision()
+    try:
+        if there:
+            torch.set_float32_matmul_precision("high")
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def k_means(points: Tensor, clusters: int, iterations: int) -> tuple[Tensor, Tensor]:
+    """Return the centers (C, d) and each point's cluster (N,) after some of Lloyd's iterations from random points."""
+    centers, nearest = several_k_means(points, clusters, iterations, 1)
+    return centers[0], nearest[0]
 
 
 @torch.no_grad()
-def k_means(points: Tensor, clusters: int, iterations: int) -> tuple[Tensor, Tensor]:
-    """Return the centers (C, d) and each point's cluster (N,) after some of Lloyd's iterations from random points."""
-    centers = points[torch.randperm(len(points), device=points.device)[:clusters]].clone()
+def several_k_means(points: Tensor, clusters: int, iterations: int, times: int) -> tuple[Tensor, Tensor]:
+    """Return the centers (m, C, d) and each point's cluster (m, N) of several k-means of the same points (N, d)."""
+    orders = [torch.randperm(len(points), device=points.device)[:clusters] for _ in range(times)]
+    if points.is_cuda:
+        return lloyd_at_once(points, torch.stack([points[order] for order in orders]), iterations)
+    found = [lloyd(points, points[order].clone(), iterations) for order in orders]
+    return torch.stack([centers for centers, _ in found]), torch.stack([nearest for _, nearest in found])
+
+
+def lloyd(points: Tensor, centers: Tensor, iterations: int) -> tuple[Tensor, Tensor]:
+    """Return centers (C, d) and clusters (N,) after some iterations; those that stay as they are cost nothing.
+
+    A center moves only where its members change, so only similarities to such centers are computed anew.
+    """
+    likeness = centers.square().sum(1) - 2 * (points @ centers.T)
+    nearest = likeness.argmin(1)
+    sums, sizes = _cluster_sums(points, nearest, len(centers))
+    moved = torch.arange(len(centers))
     for _ in range(iterations):
-        nearest = (centers.square().sum(1) - 2 * points @ centers.T).argmin(1)
-        sums = torch.zeros_like(centers).index_add_(0, nearest, points)
-        sizes = torch.bincount(nearest, minlength=len(centers)).unsqueeze(1)
+        centers[moved] = torch.where(
+            sizes[moved].unsqueeze(1) > 0, sums[moved] / sizes[moved].clamp(min=1).unsqueeze(1), centers[moved]
+        )
+        some = centers[moved]
+        likeness[:, moved] = some.square().sum(1) - 2 * (points @ some.T)
+        before, nearest = nearest, likeness.argmin(1)
+        left, come = before[nearest != before], nearest[nearest != before]
+        if not len(come):
+            break
+        moved = torch.bincount(torch.cat([left, come]), minlength=len(centers)).nonzero().squeeze(1)
+        sums, sizes = _cluster_sums(points, nearest, len(centers))
+    return centers, nearest
+
+
+def _cluster_sums(points: Tensor, nearest: Tensor, clusters: int) -> tuple[Tensor, Tensor]:
+    sums = points.new_zeros(clusters, points.shape[1]).index_add_(0, nearest, points)
+    return sums, torch.bincount(nearest, minlength=clusters)
+
+
+def lloyd_at_once(points: Tensor, centers: Tensor, iterations: int) -> tuple[Tensor, Tensor]:
+    """Return what `lloyd` does of several centers (m, C, d), for a GPU: few large products, and nothing to wait for."""
+    times, clusters, size = centers.shape
+    twice = 2 * points
+
+    def assigned() -> Tensor:
+        likeness = (twice @ centers.view(-1, size).T).view(-1, times, clusters)
+        return (centers.square().sum(2) - likeness).argmin(2)  # (N, m)
+
+    names = torch.arange(clusters, device=points.device)
+    for _ in range(iterations):
+        members = (assigned().unsqueeze(2) == names).to(points.dtype).view(len(points), -1)  # (N, m C)
+        sizes = members.sum(0).view(times, clusters, 1)
+        sums = (members.T @ points).view_as(centers)
         centers = torch.where(sizes > 0, sums / sizes.clamp(min=1), centers)
-    return centers, (centers.square().sum(1) - 2 * points @ centers.T).argmin(1)
+    return centers, assigned().T
 
 
 # Training and embedding ask for the same matrix; it goes when the inputs do.

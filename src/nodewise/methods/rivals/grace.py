@@ -6,8 +6,7 @@ Planetoid. The vectors have length one, as the authors' own evaluation makes the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
@@ -15,14 +14,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 from torch_geometric.nn import GCNConv
-from torch_geometric.utils import dropout_edge
 
 from nodewise.core.config import Range, Size
-from nodewise.methods.augment import TwoViewSettings, drop_columns, drops
+from nodewise.methods.augment import Thinning, TwoViewSettings, drop_columns, drops, tensor_cores
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder, PatientSettings
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.products import FeatureLinear
+from nodewise.methods.products import DirectedProduct, FeatureLinear
 
 
 @dataclass(frozen=True)
@@ -56,12 +54,13 @@ class GraceNetwork(nn.Module):
         self.projection = nn.Sequential(
             nn.Linear(size, settings.projection), nn.ELU(), nn.Linear(settings.projection, size)
         )
+        self._product = DirectedProduct()
 
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
         """Embed the nodes: (N, d)."""
-        hidden = self.activation(self.first(x, edge_index))
-        vectors: Tensor = self.activation(self.second(hidden, edge_index))
-        return vectors
+        for layer in (self.first, self.second):
+            x = self.activation(self._product(adjacency, layer.lin(x)) + layer.bias)
+        return x
 
 
 @method("grace")
@@ -85,11 +84,11 @@ class Grace(DescendingEmbedder):
     }
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
-        chosen, x = self.settings, inputs.x
+        chosen, x, thinning = self.settings, inputs.x, Thinning(inputs.topology)
 
         def view(drop_edges: float, drop_features: float) -> Tensor:
-            edges, _ = dropout_edge(inputs.edge_index, drop_edges)
-            return cast(Tensor, network.projection(network(drop_columns(x, drop_features), edges)))
+            adjacency = thinning.received(thinning.draw(drop_edges))
+            return cast(Tensor, network.projection(network(drop_columns(x, drop_features), adjacency)))
 
         def loss_of(epoch: int) -> Tensor:
             first = view(chosen.drop_edges_1, chosen.drop_features_1)
@@ -98,7 +97,7 @@ class Grace(DescendingEmbedder):
         return loss_of
 
     def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        vectors = cast(Tensor, network(inputs.x, inputs.edge_index))
+        vectors = cast(Tensor, network(inputs.x, Thinning(inputs.topology).received()))
         return vectors if inputs.scaling == "unit" else normalize(vectors)  # runs of earlier versions have raw ones
 
 
@@ -120,7 +119,7 @@ class _LogSums(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z: Tensor, block: int) -> Tensor:
         total, gradient = z.new_zeros(()), torch.zeros_like(z)
-        with _tensor_cores(z.is_cuda):
+        with tensor_cores(z.is_cuda):
             for start in range(0, len(z), block):
                 rows = z[start : start + block]
                 e = (rows @ z.T).exp_()
@@ -136,14 +135,3 @@ class _LogSums(torch.autograd.Function):
     def backward(ctx: Any, *outputs: Tensor) -> tuple[Tensor, None]:
         (gradient,) = ctx.saved_tensors
         return outputs[0] * gradient, None
-
-
-@contextmanager
-def _tensor_cores(there: bool) -> Iterator[None]:
-    before = torch.get_float32_matmul_precision()
-    try:
-        if there:
-            torch.set_float32_matmul_precision("high")
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, selu
 
 from nodewise.core.config import CountOrNone, NotNegative, Range, Size
-from nodewise.methods.augment import TwoViewSettings, Views, drops, row_sums
+from nodewise.methods.augment import TwoViewSettings, Views, drops, sum_of_all
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
@@ -58,7 +58,7 @@ def similarity_loss(first: Tensor, second: Tensor, edges: Tensor, settings: NS4G
     def pushed(likeness: Tensor) -> Tensor:
         return torch.sigmoid((likeness - settings.threshold) / settings.temperature)
 
-    others = row_sums(first, second, pushed).sum() - pushed(own).sum() - pushed(along).sum()
+    others = sum_of_all(first, second, pushed) - pushed(own).sum() - pushed(along).sum()
     number = max(1, len(first) * (len(first) - 1) - len(along))
     return settings.sparsity * others / number - own.mean() - settings.edges * along.mean()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +23,7 @@ from nodewise.core.config import Count, NotNegative, Share
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder, PatientSettings
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.products import drop
+from nodewise.methods.products import FeatureProduct, drop, symmetric_product
 from nodewise.views.topology import Topology
 
 _NEIGHBORS = 5
@@ -61,11 +61,14 @@ class SugrlNetwork(nn.Module):
         for layer in linear:
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(layer.bias)
+        self._product = FeatureProduct()
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the anchors (N, d) of features (N, F), dense or sparse."""
-        for number, layer in enumerate(self.layers):
-            x = layer(torch.relu(x) if number else x)
+        first, *others = cast(list[nn.Linear], list(self.layers))
+        x = self._product(x, first.weight) + first.bias
+        for layer in others:
+            x = layer(torch.relu(x))
         return x
 
 
@@ -93,7 +96,7 @@ class Sugrl(DescendingEmbedder):
         def loss_of(epoch: int) -> Tensor:
             anchors: Tensor = network(drop(inputs.x, chosen.dropout, training=True))
             orders = [torch.randperm(inputs.num_nodes, device=inputs.device) for _ in range(chosen.negatives)]
-            structural = inputs.adjacency @ dropout(anchors, _HIDDEN_DROPOUT)
+            structural = symmetric_product(inputs.adjacency, dropout(anchors, _HIDDEN_DROPOUT))
             near = neighbor_means(inputs.topology, anchors, epoch)
             weights = {"weight": chosen.weight, "margin": chosen.margin, "bound": chosen.bound}
             return multiplet_loss(anchors, structural, near, [anchors[order] for order in orders], **weights)
