@@ -23,10 +23,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, normalize
 
 from nodewise.core.config import Count, Share, Size
-from nodewise.methods.augment import several_k_means
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder, follow
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
+from nodewise.methods.pairs import several_k_means
 from nodewise.methods.products import Convolution
 from nodewise.methods.rivals.bgrl import warm_cosine
 from nodewise.views.topology import Topology

@@ -16,10 +16,11 @@ from torch.nn.functional import normalize
 from torch_geometric.nn import GCNConv
 
 from nodewise.core.config import Range, Size
-from nodewise.methods.augment import Thinning, TwoViewSettings, drop_columns, drops, tensor_cores
+from nodewise.methods.augment import Thinning, TwoViewSettings, drop_columns, drops
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder, PatientSettings
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
+from nodewise.methods.pairs import sums_over_others
 from nodewise.methods.products import DirectedProduct, FeatureLinear
 
 
@@ -101,37 +102,9 @@ class Grace(DescendingEmbedder):
         return vectors if inputs.scaling == "unit" else normalize(vectors)  # runs of earlier versions have raw ones
 
 
-_IN_CACHE, _IN_FLIGHT = 1 << 22, 1 << 25  # similarities at a time that suit a processor, and a GPU
-
-
 def grace_loss(first: Tensor, second: Tensor, temperature: float, block: int | None = None) -> Tensor:
     """Return the mean loss of two views (N, d); `block` rows of the similarities are held at a time."""
     both = normalize(torch.cat([first, second]))
-    rows = block or max(1, (_IN_FLIGHT if both.is_cuda else _IN_CACHE) // len(both))
-    apart: Tensor = _LogSums.apply(both / temperature**0.5, rows)  # type: ignore[no-untyped-call]
+    apart = sums_over_others(both / temperature**0.5, block).log().sum()
     together = (both[: len(first)] * both[len(first) :]).sum() * (2 / temperature)
     return (apart - together) / len(both)
-
-
-class _LogSums(torch.autograd.Function):
-    """Σ_i log Σ_{j != i} exp(z_i · z_j) of vectors (n, d) so short that no exponential needs a shift."""
-
-    @staticmethod
-    def forward(ctx: Any, z: Tensor, block: int) -> Tensor:
-        total, gradient = z.new_zeros(()), torch.zeros_like(z)
-        with tensor_cores(z.is_cuda):
-            for start in range(0, len(z), block):
-                rows = z[start : start + block]
-                e = (rows @ z.T).exp_()
-                e.diagonal(start).zero_()
-                sums = e.sum(1, keepdim=True)
-                total += sums.log().sum()
-                gradient.addmm_(e.T, rows / sums)
-                gradient[start : start + block] += (e @ z) / sums
-        ctx.save_for_backward(gradient)
-        return total
-
-    @staticmethod
-    def backward(ctx: Any, *outputs: Tensor) -> tuple[Tensor, None]:
-        (gradient,) = ctx.saved_tensors
-        return outputs[0] * gradient, None

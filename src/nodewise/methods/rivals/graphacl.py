@@ -21,10 +21,10 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from nodewise.core.config import Layers, Range, Share, Size
-from nodewise.methods.augment import row_sums
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder, EncoderNetwork, follow
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
+from nodewise.methods.pairs import sums_over_others
 from nodewise.methods.products import Convolutions
 
 
@@ -49,7 +49,8 @@ def asymmetric_loss(vectors: Tensor, predictions: Tensor, targets: Tensor, edges
     """Return L of v, q and u (N, d); `edges` (2, n) are pairs (i, j), the pairs (i, i) among them."""
     vectors, predictions, targets = map(normalize, (vectors, predictions, targets))
     scores = (predictions[edges[0]] * targets[edges[1]]).sum(1) / temperature
-    all_others = row_sums(vectors / temperature, vectors, torch.exp)
+    itself = (vectors.square().sum(1) / temperature).exp()
+    all_others = sums_over_others(vectors / temperature**0.5) + itself
     terms = (scores.exp() + all_others[edges[0]]).log() - scores
     sizes = torch.bincount(edges[0], minlength=len(vectors))
     return (terms / sizes[edges[0]]).sum() / len(vectors)

@@ -23,10 +23,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, mse_loss, normalize
 
 from nodewise.core.config import Count, CountOrNone, NotNegative, Range, Share, Size
-from nodewise.methods.augment import Views, edges_of, k_means, row_sums
+from nodewise.methods.augment import Views, edges_of
 from nodewise.methods.descent import DescendingEmbedder, DescentSettings, EncoderNetwork
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
+from nodewise.methods.pairs import k_means, row_sums, sums_over_others
 from nodewise.methods.products import Convolutions
 
 
@@ -76,7 +77,7 @@ def homophily_contrast(
         values = (first[pairs[0]] * other[pairs[1]]).sum(1).exp()
         return values.new_zeros(len(first)).index_add(0, pairs[0], values if weights is None else values * weights)
 
-    sums = row_sums(first, first, torch.exp) - (first * first).sum(1).exp() + row_sums(first, second, torch.exp)
+    sums = sums_over_others(first) + row_sums(first, second, torch.exp)
     apart = sums - of_edges(first, edges[0]) - of_edges(second, edges[1])
     near = of_edges(first, edges[0], cosine_similarity(shares[edges[0][0]], shares[edges[0][1]]))
     if mean:

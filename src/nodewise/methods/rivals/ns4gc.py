@@ -22,10 +22,11 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, selu
 
 from nodewise.core.config import CountOrNone, NotNegative, Range, Size
-from nodewise.methods.augment import TwoViewSettings, Views, drops, sum_of_all
+from nodewise.methods.augment import TwoViewSettings, Views, drops
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
+from nodewise.methods.pairs import sum_of_all
 from nodewise.methods.products import Convolution
 
 
