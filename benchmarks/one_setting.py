@@ -81,12 +81,14 @@ def main() -> None:
     place = "cuda" if chosen.device != "cpu" and torch.cuda.is_available() else "cpu"
     graphs = {dataset: load_dataset(dataset, data_dir=chosen.data_dir) for dataset in chosen.datasets}
     for name in chosen.methods:
-        method, means = METHODS[name], {}
+        method: Any = METHODS[name]
+        means: dict[tuple[str, str], list[float]] = {}
         for scaling in chosen.scalings or [method.scaling]:
             method.scaling = scaling
             for source, settings in published(name).items():
                 rows = []
                 for dataset, graph in graphs.items():
+                    assert graph.labels is not None
                     row: dict[str, Any] = {"method": name, "setting": source, "scaling": scaling, "dataset": dataset}
                     for seed in range(chosen.seeds):
                         before = time.monotonic()
