@@ -133,6 +133,7 @@ def test_nodes_are_counted_where_they_are_tested() -> None:
     found = budget_scores(NARROW, LABELS, splits)
     tested = [sum(node in set(split.test.tolist()) for split in splits) for node in range(600)]
     assert found.tested.tolist() == tested
+    assert (abs(found.validation - found.accuracy) < 0.2).all()
     assert (found.right >= 0).all()
     assert (found.right <= found.tested).all()
     assert found.right.sum() == pytest.approx(sum(len(s.test) * a for s, a in zip(splits, found.accuracy, strict=True)))

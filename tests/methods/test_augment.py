@@ -1,4 +1,3 @@
-import pytest
 import torch
 from tests.graphs import small_graph
 
@@ -19,33 +18,6 @@ def test_whole_columns_are_hidden_at_the_rate_dense_and_sparse_alike() -> None:
     assert torch.equal(dense[~hidden], x[~hidden])
     assert 0.25 < hidden[0].float().mean() < 0.35
     assert torch.equal(drop_columns(x, 0.0), x)
-
-
-def test_row_sums_and_their_gradients_are_those_of_the_whole_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(augment, "_AT_ONCE", 3 * 11)  # three rows at a time
-    first, second = (torch.randn(rows, 4, dtype=torch.float64, requires_grad=True) for rows in (8, 11))
-    weights = torch.rand(8, dtype=torch.float64)
-    found = augment.row_sums(first, second, torch.exp)
-    expected = (first @ second.T).exp().sum(1)
-    torch.testing.assert_close(found, expected)
-    for ours, theirs in zip(
-        torch.autograd.grad((found * weights).sum(), (first, second)),
-        torch.autograd.grad((expected * weights).sum(), (first, second)),
-        strict=True,
-    ):
-        torch.testing.assert_close(ours, theirs)
-
-
-def test_k_means_finds_clusters_that_lie_apart_and_its_centers_are_means() -> None:
-    torch.manual_seed(0)
-    truth = torch.arange(90) % 3
-    points = 20.0 * torch.eye(3)[truth] + torch.randn(90, 3)
-    tries = [augment.k_means(points, 3, 10) for _ in range(5)]
-    centers, nearest = min(tries, key=lambda found: (points - found[0][found[1]]).norm().item())
-    assert len({(int(a), int(b)) for a, b in zip(truth, nearest, strict=True)}) == 3
-    for cluster in range(3):
-        torch.testing.assert_close(centers[cluster], points[nearest == cluster].mean(0))
-    assert len(augment.k_means(points[:2], 5, 3)[0]) == 2
 
 
 def test_edges_are_read_off_an_adjacency() -> None:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from nodewise.core.errors import NodewiseError
+from nodewise.methods import descent
 from nodewise.methods.descent import descend
 from nodewise.methods.estimator import Watch
 
@@ -15,6 +16,13 @@ def squared(network: nn.Linear) -> Tensor:
     return (network.weight - 3).square().sum()
 
 
+@pytest.fixture(params=[1, 10])
+def looks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read each loss at once, or ten together as on a GPU."""
+    monkeypatch.setattr(descent, "_looks", lambda changing, patience: request.param)
+
+
+@pytest.mark.usefixtures("looks")
 def test_the_loss_falls_and_every_tenth_epoch_is_told() -> None:
     network, records = nn.Linear(2, 2), []
     epochs = descend(network, lambda epoch: squared(network), Watch(log=records.append), epochs=25, learning_rate=0.1)
@@ -35,6 +43,7 @@ def test_patience_ends_it_with_the_weights_of_the_lowest_loss() -> None:
     assert network.weight.item() == seen[4] != seen[-1]
 
 
+@pytest.mark.usefixtures("looks")
 def test_a_loss_that_is_no_number_is_named_with_its_epoch() -> None:
     network = nn.Linear(1, 1)
     with pytest.raises(NodewiseError, match="not finite at epoch 2"):

@@ -65,11 +65,13 @@ class BudgetScore:
         accuracy: on the test nodes of each split (B,), a fraction.
         right: in how many splits each node (N,) was answered rightly; equally good classifiers count in parts.
         tested: in how many splits it was a test node (N,).
+        validation: the accuracy on the validation nodes of each split (B,) that chose the classifier, a fraction.
     """
 
     accuracy: np.ndarray
     right: np.ndarray
     tested: np.ndarray
+    validation: np.ndarray
 
 
 @torch.no_grad()
@@ -94,7 +96,7 @@ def budget_scores(
         right[split.test] += hits
         tested[split.test] += 1
         accuracy.append(hits.mean())
-    return BudgetScore(np.array(accuracy), right, tested)
+    return BudgetScore(np.array(accuracy), right, tested, chosen.amax(1).cpu().numpy())
 
 
 def _answers(inputs: Tensor, truth: Tensor, splits: Sequence[Split], part: str, weights: Tensor) -> list[Tensor]:

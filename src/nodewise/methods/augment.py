@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
-from torch.utils.checkpoint import checkpoint
 
 from nodewise.core import rng
 from nodewise.core.config import Checked, Share
@@ -30,23 +27,33 @@ def drop_columns(x: Tensor, rate: float) -> Tensor:
 
 
 class Thinning:
-    """Leave out edges at random, each direction for itself, as the authors of methods with views do."""
+    """Leave out edges at random, each direction for itself, as the authors of methods with views do.
+
+    All graphs that it returns have the entries of the whole one; those that are missing are zero. So their places are
+    found once, no shape depends on what was drawn, which would make a processor wait for a GPU, and the transpose of
+    one graph says how to transpose the others (`nodewise.methods.products`).
+    """
 
     def __init__(self, topology: Topology) -> None:
         self._topology, whole = topology, topology.normalized_adjacency()
         nodes = torch.arange(topology.num_nodes, device=topology.device)
-        self._rows, self._columns = nodes.repeat_interleave(whole.crow_indices().diff()), whole.col_indices()
-        self._loops = self._rows == self._columns
+        self._starts, self._columns = whole.crow_indices(), whole.col_indices()
+        self._rows = nodes.repeat_interleave(self._starts.diff())
+        self._edges = (self._rows != self._columns).nonzero().squeeze(1)
         # Entries are sorted by (row, column): sorted by (column, row), entry k of that order is the mirror of entry k.
-        rows, columns = self._rows[~self._loops], self._columns[~self._loops]
+        rows, columns = self._rows[self._edges], self._columns[self._edges]
         self._mirror = torch.argsort(columns * topology.num_nodes + rows)
 
     def adjacency(self, rate: float) -> Tensor:
-        """Return D^-1/2 (A' + I) C^-1/2 as CSR (N, N), each entry absent from A' with probability `rate`.
+        """Return D^-1/2 (A' + I) C^-1/2 as CSR (N, N), each entry zero in A' with probability `rate`.
 
         D and C are the sums of the rows and of the columns.
         """
-        return self.of(torch.rand(len(self._mirror), device=self._mirror.device) >= rate)
+        return self.of(self.draw(rate))
+
+    def draw(self, rate: float) -> Tensor:
+        """Draw which entries (2E,) stay, each with probability 1 - `rate`."""
+        return torch.rand(len(self._mirror), device=self._mirror.device) >= rate
 
     def either(self, kept: Tensor) -> Tensor:
         """Return the entries (2E,) that stay, and their mirrors."""
@@ -54,15 +61,28 @@ class Thinning:
 
     def of(self, kept: Tensor) -> Tensor:
         """Return the normalized adjacency of the entries (2E,) that stay."""
-        whole, stays = self._topology, self._loops.clone()
-        stays[~self._loops] = kept
-        rows, columns, size = self._rows[stays], self._columns[stays], whole.num_nodes
-        weights = whole.loops[rows]
-        if whole.weights is not None:
-            weights[rows != columns] = whole.weights[kept]
-        received, sent = (weights.new_zeros(size).index_add_(0, ends, weights) for ends in (rows, columns))
-        starts = pad(torch.bincount(rows, minlength=size).cumsum(0), (1, 0))
-        return csr_tensor(starts, columns, weights * (received[rows] * sent[columns]).rsqrt(), (size, size))
+        whole = self._topology
+        weights = whole.loops[self._rows]
+        weights[self._edges] = (kept if whole.weights is None else whole.weights * kept).to(weights.dtype)
+        received, sent = (self._sums(ends, weights) for ends in (self._rows, self._columns))
+        return self._matrix(weights * (received[self._rows] * sent[self._columns]).rsqrt())
+
+    def received(self, kept: Tensor | None = None) -> Tensor:
+        """Return D^-1/2 (A'^T + I) D^-1/2 of the entries (2E,) that stay, or of all, without weights.
+
+        This is what torch_geometric makes of edges from rows to columns: D counts what a node receives.
+        """
+        weights = torch.ones(len(self._rows), device=self._rows.device)
+        if kept is not None:
+            weights[self._edges] = kept[self._mirror].to(weights.dtype)
+        scale = self._sums(self._rows, weights).rsqrt()
+        return self._matrix(weights * (scale[self._rows] * scale[self._columns]))
+
+    def _sums(self, ends: Tensor, weights: Tensor) -> Tensor:
+        return weights.new_zeros(self._topology.num_nodes).index_add_(0, ends, weights)
+
+    def _matrix(self, values: Tensor) -> Tensor:
+        return csr_tensor(self._starts, self._columns, values, (self._topology.num_nodes, self._topology.num_nodes))
 
 
 @dataclass(frozen=True)
@@ -130,38 +150,10 @@ def non_edges(topology: Topology, count: int, key: int) -> Tensor:
 
 
 def edges_of(adjacency: Tensor) -> Tensor:
-    """Return the entries of a CSR adjacency (N, N) off the diagonal as (2, n): rows, columns."""
+    """Return the entries of a CSR adjacency (N, N) off the diagonal that are not zero as (2, n): rows, columns."""
     rows = torch.arange(adjacency.shape[0], device=adjacency.device)
     pairs = torch.stack([rows.repeat_interleave(adjacency.crow_indices().diff()), adjacency.col_indices()])
-    return pairs[:, pairs[0] != pairs[1]]
-
-
-_AT_ONCE = 1 << 25  # similarities held at a time
-
-
-def row_sums(first: Tensor, second: Tensor, of: Callable[[Tensor], Tensor]) -> Tensor:
-    """Return Σ_j of(a_i · b_j) of rows a (N, d) and b (M, d): (N,).
-
-    Of all N x M similarities only some rows are held at a time, in the gradient too, which computes them again.
-    """
-
-    def some(rows: Tensor) -> Tensor:
-        return of(rows @ second.T).sum(1)
-
-    blocks = torch.split(first, max(1, _AT_ONCE // len(second)))
-    return torch.cat([checkpoint(some, rows, use_reentrant=False, preserve_rng_state=False) for rows in blocks])
-
-
-@torch.no_grad()
-def k_means(points: Tensor, clusters: int, iterations: int) -> tuple[Tensor, Tensor]:
-    """Return the centers (C, d) and each point's cluster (N,) after some of Lloyd's iterations from random points."""
-    centers = points[torch.randperm(len(points), device=points.device)[:clusters]].clone()
-    for _ in range(iterations):
-        nearest = (centers.square().sum(1) - 2 * points @ centers.T).argmin(1)
-        sums = torch.zeros_like(centers).index_add_(0, nearest, points)
-        sizes = torch.bincount(nearest, minlength=len(centers)).unsqueeze(1)
-        centers = torch.where(sizes > 0, sums / sizes.clamp(min=1), centers)
-    return centers, (centers.square().sum(1) - 2 * points @ centers.T).argmin(1)
+    return pairs[:, (pairs[0] != pairs[1]) & (adjacency.values() != 0)]
 
 
 # Training and embedding ask for the same matrix; it goes when the inputs do.

@@ -102,6 +102,24 @@ class DescendingEmbedder(InductiveEmbedder):
         )
 
 
+_TOGETHER = 10  # epochs between two looks at the loss, where looking means waiting
+
+
+def _looks(changing: list[nn.Parameter], patience: int) -> int:
+    """Return after how many epochs to read losses: a processor that reads one waits until a GPU has computed it."""
+    return _TOGETHER if changing and changing[0].is_cuda and not patience else 1
+
+
+def _read(pending: list[Tensor], epoch: int) -> float:
+    """Return the latest of some losses, and forget them; the last is that of this epoch."""
+    values = torch.stack(pending).tolist()
+    for at, value in enumerate(values, epoch + 1 - len(values)):
+        if not math.isfinite(value):
+            raise NodewiseError(f"the loss is not finite at epoch {at}; lower learning_rate", code="training-diverged")
+    pending.clear()
+    return cast(float, values[-1])
+
+
 @torch.no_grad()
 def follow(copy: nn.Module, network: nn.Module, momentum: float) -> None:
     """Move the weights of a copy towards a network's: φ <- τ φ + (1 - τ) θ."""
@@ -141,19 +159,21 @@ def descend(
         optimizer_class: Adam, or one like it.
     """
     changing = list(network.parameters() if parameters is None else parameters)
-    optimizer = optimizer_class(changing, lr=learning_rate, weight_decay=weight_decay)
+    options = (
+        {"fused": True} if changing and changing[0].is_cuda and issubclass(optimizer_class, torch.optim.Adam) else {}
+    )
+    optimizer = optimizer_class(changing, lr=learning_rate, weight_decay=weight_decay, **options)
     rates = torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
     best, best_at, kept = math.inf, 0, None
+    looks, value, pending = _looks(changing, patience), math.nan, list[Tensor]()
     with watch.progress.stage("training", total=epochs) as bar:
         for epoch in range(epochs):
             network.train()
             optimizer.zero_grad(set_to_none=True)
             loss = loss_of(epoch)
-            value = float(loss.detach())
-            if not math.isfinite(value):
-                raise NodewiseError(
-                    f"the loss is not finite at epoch {epoch}; lower learning_rate", code="training-diverged"
-                )
+            pending.append(loss.detach())
+            if epoch % looks == 0 or epoch == epochs - 1:
+                value = _read(pending, epoch)
             if patience and value < best:
                 best, best_at, kept = value, epoch, deepcopy(network.state_dict())
             elif patience and epoch - best_at >= patience:

@@ -22,13 +22,6 @@ def symmetric_product(matrix: Tensor, dense: Tensor) -> Tensor:
     return sparse_product(matrix, matrix, dense)
 
 
-def directed_product(matrix: Tensor, dense: Tensor) -> Tensor:
-    """Return matrix @ dense for any square CSR matrix (N, N), such as a graph's with some directions left out."""
-    if not dense.requires_grad:
-        return matrix @ dense
-    return sparse_product(matrix, matrix.t().to_sparse_csr(), dense)
-
-
 def unit_rows(x: Tensor) -> Tensor:
     """Return x with rows of length one; rows of zeros stay."""
     if x.layout == torch.strided:
@@ -39,20 +32,18 @@ def unit_rows(x: Tensor) -> Tensor:
     return csr_tensor(x.crow_indices(), x.col_indices(), values, (x.shape[0], x.shape[1]))
 
 
-class FeatureProduct:
-    """Multiply features by weights, remembering how the features are transposed."""
+class Transposing:
+    """Transpose CSR matrices with the same entries, remembering where each entry goes.
+
+    So do features from which dropout or hidden columns take values, and a graph from which edges are left out.
+    """
 
     def __init__(self) -> None:
         self._columns = torch.empty(0)
         self._order = self._starts = self._rows = torch.empty(0, dtype=torch.int64)
 
-    def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
-        """Return x W^T (N, d) of features (N, F), dense or CSR, and weights W (d, F)."""
-        if x.layout == torch.strided:
-            return functional.linear(x, weight)
-        return sparse_product(x, self._transposed(x), weight.t())
-
-    def _transposed(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the transpose (m, n) of a matrix (n, m), both CSR."""
         # The columns are kept, so no other tensor can have come to lie where they are.
         if x.col_indices().data_ptr() != self._columns.data_ptr():
             self._columns = x.col_indices()
@@ -62,6 +53,32 @@ class FeatureProduct:
             rows = torch.arange(x.shape[0], device=x.device)
             self._rows = rows.repeat_interleave(x.crow_indices().diff())[self._order]
         return csr_tensor(self._starts, self._rows, x.values()[self._order], (x.shape[1], x.shape[0]))
+
+
+class DirectedProduct:
+    """Multiply any square CSR matrix (N, N), such as a graph's with some directions left out, by a dense one (N, d)."""
+
+    def __init__(self) -> None:
+        self._transposed = Transposing()
+
+    def __call__(self, matrix: Tensor, dense: Tensor) -> Tensor:
+        """Return matrix @ dense."""
+        if not dense.requires_grad:
+            return matrix @ dense
+        return sparse_product(matrix, self._transposed(matrix), dense)
+
+
+class FeatureProduct:
+    """Multiply features by weights, remembering how the features are transposed."""
+
+    def __init__(self) -> None:
+        self._transposed = Transposing()
+
+    def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
+        """Return x W^T (N, d) of features (N, F), dense or CSR, and weights W (d, F)."""
+        if x.layout == torch.strided:
+            return functional.linear(x, weight)
+        return sparse_product(x, self._transposed(x), weight.t())
 
 
 class FeatureLinear(Linear):  # type: ignore[misc]  # torch_geometric is not typed
@@ -83,7 +100,7 @@ class Convolution(GCNConv):  # type: ignore[misc]  # torch_geometric is not type
     def __init__(self, fan_in: int, fan_out: int, symmetric: bool = True, **options: Any) -> None:
         super().__init__(fan_in, fan_out, normalize=False, **options)
         self.lin = FeatureLinear(fan_in, fan_out, bias=False)
-        self._product = symmetric_product if symmetric else directed_product
+        self._product = symmetric_product if symmetric else DirectedProduct()
 
     def message_and_aggregate(self, adj_t: Tensor, x: Tensor) -> Tensor:
         """Return the sum over neighbors."""
@@ -101,7 +118,8 @@ class Attention(GATConv):  # type: ignore[misc]  # torch_geometric is not typed
         """Return the vectors (N, heads x fan_out)."""
         rows = torch.arange(adjacency.shape[0], device=adjacency.device)
         receivers = rows.repeat_interleave(adjacency.crow_indices().diff())
-        found: Tensor = super().forward(x, torch.stack([adjacency.col_indices(), receivers]))
+        there = adjacency.values() != 0  # edges that were left out are zeros
+        found: Tensor = super().forward(x, torch.stack([adjacency.col_indices(), receivers])[:, there])
         return found
 
 

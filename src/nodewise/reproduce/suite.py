@@ -40,7 +40,7 @@ NOTES_BELOW = (
     "vectors chosen by validation nodes, split by split. Means over encoder seeds, standard deviation over them in "
     "brackets.",
     "All methods have one setting for all graphs: ours its defaults, others what their papers use where nothing is "
-    "said of the data set.",
+    "said of the data set, or else one of the settings that their authors publish (docs/methods.md says which).",
     "Wins, ties and losses: cells (graph and budget) in which our defaults are ahead of the row, within noise or "
     "behind, by a 95% interval over encoder seeds and nodes together, paired (crossed random effects). Raw features "
     "have no seed and are compared by their one value. Cells without an interval, as of one seed, do not count.",

@@ -24,7 +24,7 @@ def test_better_than_its_input() -> None:
 
 def test_features_may_be_sparse() -> None:
     inputs, network = Inputs(small_graph(sparse=True)), GraceNetwork(7, GraceSettings(dimension=4))
-    torch.testing.assert_close(network(inputs.x, inputs.edge_index), network(inputs.dense_x, inputs.edge_index))
+    torch.testing.assert_close(network(inputs.x, inputs.adjacency), network(inputs.dense_x, inputs.adjacency))
 
 
 def test_the_length_of_features_does_not_matter() -> None:

@@ -36,3 +36,10 @@ def test_the_copy_starts_equal_and_follows() -> None:
 def test_beats_its_input_on_planted_classes() -> None:
     model = GraphACL(dimension=32, layers=2, epochs=40, learning_rate=5e-3, device="cpu")
     assert accuracy(model.fit_transform(planted())) > raw_accuracy() + 0.03
+
+
+def test_published_settings() -> None:
+    assert GraphACL.settings_for("cora") == GraphACL.settings_for("mine") == GraphACLSettings()
+    photo, citeseer = GraphACL.settings_for("amazon-photo"), GraphACL.settings_for("citeseer")
+    assert (photo.layers, photo.temperature, photo.momentum, photo.epochs) == (1, 0.75, 0.9, 70)
+    assert (citeseer.layers, citeseer.temperature, citeseer.momentum, citeseer.epochs) == (1, 0.99, 0.95, 15)

@@ -18,6 +18,7 @@ from nodewise.methods.rivals.graphmae import (
     GraphMAENetwork,
     GraphMAESettings,
     hide,
+    looped,
     scaled_cosine_error,
 )
 
@@ -82,8 +83,8 @@ def test_the_encoder_is_two_attention_layers_of_torch_geometric() -> None:
     first = GATConv(inputs.num_features, 3, 2)
     first.load_state_dict(network.first.state_dict() | {"lin.weight": network.project.weight})
     hidden = network.activations[0](first(inputs.dense_x, inputs.edge_index))
-    expected = network.activations[1](network.second(hidden, inputs.edge_index))
-    torch.testing.assert_close(network(inputs.x, inputs.edge_index), expected)
+    expected = network.activations[1](network.second(hidden, looped(inputs)))
+    torch.testing.assert_close(network(inputs.x, looped(inputs)), expected)
 
 
 def test_hidden_nodes_show_the_token_or_another_node() -> None:
@@ -92,13 +93,13 @@ def test_hidden_nodes_show_the_token_or_another_node() -> None:
     shown = inputs.dense_x[hiding.shown].clone()
     shown[hiding.token] = network.token.detach()
     torch.testing.assert_close(
-        network(inputs.x, inputs.edge_index, hiding), network(shown, inputs.edge_index), atol=1e-5, rtol=1e-5
+        network(inputs.x, looped(inputs), hiding), network(shown, looped(inputs)), atol=1e-5, rtol=1e-5
     )
 
 
 def test_the_decoder_is_an_attention_layer_with_its_product_last() -> None:
     network, inputs = prepared()
-    vectors, hidden = network(inputs.x, inputs.edge_index), torch.tensor([3, 8, 11])
+    vectors, hidden = network(inputs.x, looped(inputs)), torch.tensor([3, 8, 11])
     # An attention layer whose vectors, multiplied by the weights, are the ones that the decoder holds.
     weight = network.decode.weight.detach()
     peer = GATConv(6, inputs.num_features)
@@ -114,7 +115,7 @@ def test_the_decoder_is_an_attention_layer_with_its_product_last() -> None:
     codes = network.code(vectors).detach()
     codes[hidden] = 0
     expected = peer(codes, inputs.edge_index)[hidden]
-    torch.testing.assert_close(network.reconstruct(vectors, inputs.edge_index, hidden), expected, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(network.reconstruct(vectors, looped(inputs), hidden), expected, atol=1e-4, rtol=1e-4)
 
 
 def test_weights_start_wide_and_biases_at_zero() -> None:

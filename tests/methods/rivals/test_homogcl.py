@@ -48,3 +48,10 @@ def test_shares_are_a_softmax_of_distances() -> None:
 def test_beats_its_input_on_planted_classes() -> None:
     settings = HomoGCLSettings(hidden=32, dimension=32, projection=0, clusters=4, epochs=40, learning_rate=5e-3)
     assert accuracy(HomoGCL(settings, device="cpu").fit_transform(planted())) > raw_accuracy() + 0.03
+
+
+def test_published_settings() -> None:
+    assert HomoGCL.settings_for("citeseer") == HomoGCL.settings_for("mine") == HomoGCLSettings()
+    photo, cora = HomoGCL.settings_for("amazon-photo"), HomoGCL.settings_for("cora")
+    assert (photo.projection, photo.clusters, photo.learning_rate, photo.epochs) == (64, 10, 1e-4, 50)
+    assert (cora.mean, cora.clusters, cora.learning_rate, cora.epochs) == (True, 10, 1e-3, 50)

@@ -27,9 +27,22 @@ def test_the_loss_is_its_formula() -> None:
 
 def test_zero_hidden_units_mean_one_layer() -> None:
     assert len(NS4GCNetwork(7, NS4GCSettings(hidden=0)).layers) == 1
-    assert len(NS4GCNetwork(7, NS4GCSettings()).layers) == 2
+    assert len(NS4GCNetwork(7, NS4GCSettings(hidden=16)).layers) == 2
 
 
 def test_beats_its_input_on_planted_classes() -> None:
     settings = NS4GCSettings(dimension=32, hidden=32, drop_edges_1=0.3, drop_edges_2=0.3, epochs=60, learning_rate=5e-3)
     assert accuracy(NS4GC(settings, device="cpu").fit_transform(planted())) > raw_accuracy() + 0.03
+
+
+def test_published_settings() -> None:
+    assert NS4GC.settings_for("citeseer") == NS4GC.settings_for("mine") == NS4GCSettings()
+    photo, cora = NS4GC.settings_for("amazon-photo"), NS4GC.settings_for("cora")
+    assert (photo.drop_edges_1, photo.hidden, photo.dimension, photo.threshold, photo.epochs) == (
+        0.8,
+        256,
+        128,
+        0.6,
+        200,
+    )
+    assert (cora.hidden, cora.dimension, cora.threshold, cora.epochs) == (256, 64, 0.6, 200)

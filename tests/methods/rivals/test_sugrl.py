@@ -55,3 +55,10 @@ def test_transform(tmp_path: Path) -> None:
 
 def test_features_are_needed() -> None:
     check_features_are_needed(make)
+
+
+def test_published_settings() -> None:
+    photo, cora, citeseer = (Sugrl.settings_for(name) for name in ("amazon-photo", "cora", "citeseer"))
+    assert (photo.weight, photo.margin, photo.bound, photo.epochs) == (100, 0.9, 0.9, 1000)
+    assert (cora.layers, cora.weight, cora.margin, cora.bound, cora.epochs) == ((512, 128), 10, 0.8, 0.2, 500)
+    assert (citeseer.layers, citeseer.weight, citeseer.bound, citeseer.epochs) == ((128,), 5, 0.4, 100)

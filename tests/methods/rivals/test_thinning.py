@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 from tests.graphs import random_graph, small_graph
+from torch_geometric.nn import GCNConv
 
-from nodewise.methods.augment import Thinning
+from nodewise.methods.augment import Thinning, edges_of
+from nodewise.methods.inputs import Inputs
 from nodewise.views.topology import Topology
 
 
@@ -49,3 +51,21 @@ def test_directions_go_missing_independently_with_the_given_chance() -> None:
     assert abs(float(each.mean()) - 0.7) < 4 * (0.21 / (draws * entries)) ** 0.5
     # The number kept varies as that of independent entries does: its variance is 0.21 for each.
     assert 0.6 < float(each.sum(1).var()) / (0.21 * entries) < 1.5
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_what_is_received_is_what_a_convolution_of_torch_geometric_sums(rate: float) -> None:
+    torch.manual_seed(3)
+    inputs = Inputs(small_graph())
+    thinning, layer, x = Thinning(inputs.topology), GCNConv(4, 3), torch.randn(30, 4)
+    kept = thinning.draw(rate)
+    wanted = layer(x, inputs.edge_index[:, kept])
+    torch.testing.assert_close(thinning.received(kept) @ layer.lin(x) + layer.bias, wanted)
+
+
+def test_edges_that_are_left_out_are_no_edges() -> None:
+    torch.manual_seed(4)
+    inputs = Inputs(small_graph())
+    thinning = Thinning(inputs.topology)
+    kept = thinning.draw(0.5)
+    assert torch.equal(edges_of(thinning.of(kept)), inputs.edge_index[:, kept])

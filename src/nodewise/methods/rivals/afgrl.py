@@ -23,10 +23,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, normalize
 
 from nodewise.core.config import Count, Share, Size
-from nodewise.methods.augment import k_means
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder, follow
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
+from nodewise.methods.pairs import several_k_means
 from nodewise.methods.products import Convolution
 from nodewise.methods.rivals.bgrl import warm_cosine
 from nodewise.views.topology import Topology
@@ -121,9 +121,8 @@ class AFGRL(DescendingEmbedder):
             with torch.no_grad():
                 targets = afgrl_vectors(network.target, inputs.x, inputs.adjacency)
                 near = nearest_nodes(online, targets, min(chosen.nearest, len(online)))
-                unit = normalize(targets)
-                found = [k_means(unit, chosen.clusters, chosen.iterations)[1] for _ in range(chosen.clusterings)]
-                pairs = positive_pairs(near, torch.stack(found), inputs.topology)
+                unit, numbers = normalize(targets), (chosen.clusters, chosen.iterations, chosen.clusterings)
+                pairs = positive_pairs(near, several_k_means(unit, *numbers)[1], inputs.topology)
             return afgrl_loss(network.predictor(online), targets, pairs)
 
         return loss_of

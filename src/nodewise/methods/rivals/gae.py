@@ -22,6 +22,7 @@ from nodewise.methods.augment import non_edges
 from nodewise.methods.descent import DescendingEmbedder, PatientSettings
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
+from nodewise.methods.products import FeatureProduct, symmetric_product
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,15 @@ class GCNEncoder(nn.Module):
         super().__init__()
         self.first = GCNConv(num_features, hidden, normalize=False)
         self.last = nn.ModuleList(GCNConv(hidden, dimension, normalize=False) for _ in range(outputs))
+        self._product = FeatureProduct()
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Any:
         """Return (N, d), or a tuple of such where there are several outputs."""
-        hidden = torch.relu(self.first(x, adjacency))
-        found = tuple(layer(hidden, adjacency) for layer in self.last)
+        # The layers' own products would transpose features and adjacency anew for every gradient.
+        projected = self._product(x, self.first.lin.weight)
+        hidden = torch.relu(symmetric_product(adjacency, projected) + self.first.bias)
+        last: list[Any] = list(self.last)
+        found = tuple(symmetric_product(adjacency, layer.lin(hidden)) + layer.bias for layer in last)
         return found if len(found) > 1 else found[0]
 
 

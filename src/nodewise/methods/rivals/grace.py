@@ -6,8 +6,7 @@ Planetoid. The vectors have length one, as the authors' own evaluation makes the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
@@ -15,14 +14,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 from torch_geometric.nn import GCNConv
-from torch_geometric.utils import dropout_edge
 
 from nodewise.core.config import Range, Size
-from nodewise.methods.augment import TwoViewSettings, drop_columns, drops
+from nodewise.methods.augment import Thinning, TwoViewSettings, drop_columns, drops
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder, PatientSettings
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.products import FeatureLinear
+from nodewise.methods.pairs import sums_over_others
+from nodewise.methods.products import DirectedProduct, FeatureLinear
 
 
 @dataclass(frozen=True)
@@ -56,12 +55,13 @@ class GraceNetwork(nn.Module):
         self.projection = nn.Sequential(
             nn.Linear(size, settings.projection), nn.ELU(), nn.Linear(settings.projection, size)
         )
+        self._product = DirectedProduct()
 
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
         """Embed the nodes: (N, d)."""
-        hidden = self.activation(self.first(x, edge_index))
-        vectors: Tensor = self.activation(self.second(hidden, edge_index))
-        return vectors
+        for layer in (self.first, self.second):
+            x = self.activation(self._product(adjacency, layer.lin(x)) + layer.bias)
+        return x
 
 
 @method("grace")
@@ -85,11 +85,11 @@ class Grace(DescendingEmbedder):
     }
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
-        chosen, x = self.settings, inputs.x
+        chosen, x, thinning = self.settings, inputs.x, Thinning(inputs.topology)
 
         def view(drop_edges: float, drop_features: float) -> Tensor:
-            edges, _ = dropout_edge(inputs.edge_index, drop_edges)
-            return cast(Tensor, network.projection(network(drop_columns(x, drop_features), edges)))
+            adjacency = thinning.received(thinning.draw(drop_edges))
+            return cast(Tensor, network.projection(network(drop_columns(x, drop_features), adjacency)))
 
         def loss_of(epoch: int) -> Tensor:
             first = view(chosen.drop_edges_1, chosen.drop_features_1)
@@ -98,52 +98,13 @@ class Grace(DescendingEmbedder):
         return loss_of
 
     def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        vectors = cast(Tensor, network(inputs.x, inputs.edge_index))
+        vectors = cast(Tensor, network(inputs.x, Thinning(inputs.topology).received()))
         return vectors if inputs.scaling == "unit" else normalize(vectors)  # runs of earlier versions have raw ones
-
-
-_IN_CACHE, _IN_FLIGHT = 1 << 22, 1 << 25  # similarities at a time that suit a processor, and a GPU
 
 
 def grace_loss(first: Tensor, second: Tensor, temperature: float, block: int | None = None) -> Tensor:
     """Return the mean loss of two views (N, d); `block` rows of the similarities are held at a time."""
     both = normalize(torch.cat([first, second]))
-    rows = block or max(1, (_IN_FLIGHT if both.is_cuda else _IN_CACHE) // len(both))
-    apart: Tensor = _LogSums.apply(both / temperature**0.5, rows)  # type: ignore[no-untyped-call]
+    apart = sums_over_others(both / temperature**0.5, block).log().sum()
     together = (both[: len(first)] * both[len(first) :]).sum() * (2 / temperature)
     return (apart - together) / len(both)
-
-
-class _LogSums(torch.autograd.Function):
-    """Σ_i log Σ_{j != i} exp(z_i · z_j) of vectors (n, d) so short that no exponential needs a shift."""
-
-    @staticmethod
-    def forward(ctx: Any, z: Tensor, block: int) -> Tensor:
-        total, gradient = z.new_zeros(()), torch.zeros_like(z)
-        with _tensor_cores(z.is_cuda):
-            for start in range(0, len(z), block):
-                rows = z[start : start + block]
-                e = (rows @ z.T).exp_()
-                e.diagonal(start).zero_()
-                sums = e.sum(1, keepdim=True)
-                total += sums.log().sum()
-                gradient.addmm_(e.T, rows / sums)
-                gradient[start : start + block] += (e @ z) / sums
-        ctx.save_for_backward(gradient)
-        return total
-
-    @staticmethod
-    def backward(ctx: Any, *outputs: Tensor) -> tuple[Tensor, None]:
-        (gradient,) = ctx.saved_tensors
-        return outputs[0] * gradient, None
-
-
-@contextmanager
-def _tensor_cores(there: bool) -> Iterator[None]:
-    before = torch.get_float32_matmul_precision()
-    try:
-        if there:
-            torch.set_float32_matmul_precision("high")
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)

@@ -88,6 +88,12 @@ def scaled_cosine_error(truth: Tensor, decoded: Tensor, sharpness: float) -> Ten
     return (1 - cosine_similarity(truth, decoded)).clamp(min=0).pow(sharpness).mean()
 
 
+def looped(inputs: Inputs) -> Tensor:
+    """Return both directions of every edge, and an edge from each node to itself: (2, 2E + N)."""
+    loops = torch.arange(inputs.num_nodes, device=inputs.device).expand(2, -1)
+    return torch.cat([inputs.edge_index, loops], 1)
+
+
 class GraphMAENetwork(nn.Module):
     """Encoder and decoder of graph attention; the products with F rows are apart from the attention."""
 
@@ -97,11 +103,12 @@ class GraphMAENetwork(nn.Module):
         size, heads = settings.dimension, settings.heads
         self.token = nn.Parameter(torch.zeros(1, num_features))
         self.project = FeatureLinear(num_features, size, bias=False)
-        self.first = GATConv(size, size // heads, heads, dropout=settings.drop_attention)
-        self.second = GATConv(size, size // heads, heads, dropout=settings.drop_attention)
+        attention = {"dropout": settings.drop_attention, "add_self_loops": False}  # the edges have them already
+        self.first = GATConv(size, size // heads, heads, **attention)
+        self.second = GATConv(size, size // heads, heads, **attention)
         self.activations = nn.ModuleList(nn.PReLU() for _ in range(2))
         self.code = nn.Linear(size, size, bias=False)
-        self.gather = GATConv(size, size, dropout=settings.drop_attention, bias=False)
+        self.gather = GATConv(size, size, bias=False, **attention)
         self.decode = nn.Linear(size, num_features)
         self.first.lin = self.gather.lin = nn.Identity()
         self._start_wide()
@@ -115,7 +122,7 @@ class GraphMAENetwork(nn.Module):
         nn.init.zeros_(self.decode.bias)
 
     def forward(self, x: Tensor, edge_index: Tensor, hiding: Hiding | None = None) -> Tensor:
-        """Return vectors (N, d), some nodes' features hidden if asked for."""
+        """Return vectors (N, d), some nodes' features hidden if asked for; `edge_index` has loops."""
         rate = self.settings.drop_features
         projected = self.project(drop(x, rate, self.training))
         if hiding is not None:
@@ -151,12 +158,12 @@ class GraphMAE(DescendingEmbedder):
     }
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
-        chosen, x = self.settings, inputs.x
+        chosen, x, edges = self.settings, inputs.x, looped(inputs)
 
         def loss_of(epoch: int) -> Tensor:
             hiding = hide(inputs.num_nodes, chosen.hidden, chosen.replaced, inputs.device)
-            vectors = network(x, inputs.edge_index, hiding)
-            decoded = network.reconstruct(vectors, inputs.edge_index, hiding.nodes)
+            vectors = network(x, edges, hiding)
+            decoded = network.reconstruct(vectors, edges, hiding.nodes)
             return scaled_cosine_error(inputs.dense_x[hiding.nodes], decoded, chosen.sharpness)
 
         return loss_of
@@ -165,4 +172,4 @@ class GraphMAE(DescendingEmbedder):
         return (1 + math.cos(math.pi * epoch / self.settings.epochs)) / 2
 
     def _encode(self, network: nn.Module, inputs: Inputs) -> Tensor:
-        return cast(Tensor, network(inputs.x, inputs.edge_index))
+        return cast(Tensor, network(inputs.x, looped(inputs)))
