@@ -8,6 +8,8 @@ import io
 import lzma
 import os
 import pickle
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+
+from tests.command_line import Nodewise
 
 Refused = Callable[..., str]
 
@@ -513,3 +517,26 @@ def test_a_folder_of_labels(refused: Callable[..., str]) -> None:
     Path("e.csv").write_text("source,target\na,b\nb,c\n")
     Path("labels").mkdir()
     assert refused("inspect", "e.csv", "--labels", "labels", "-q").endswith("[not-a-plain-file]\n")
+
+
+class TestNotes:
+    """Reading may note much before something is refused; the one line of the error is all that is to be seen then."""
+
+    EDGES = "# from the warehouse\nsource,target,since\na,b,1\nb,c,2\nc,d,3\nd,d,4\na,b,5\n"
+
+    def test_what_was_noted_of_good_files_is_not_above_the_error(self, refused: Refused, nodewise: Nodewise) -> None:
+        write("edges.csv", self.EDGES)
+        assert "comment line" in nodewise("inspect", "edges.csv").err
+        for options in (("--labels", "labels.csv"), ("--set", "training.batch_size=1"), ("--hold-out-edges", "0.9")):
+            refused("embed", "edges.csv", "-o", "run", *options)
+
+    def test_nor_where_the_training_itself_is_refused(self, refused: Refused) -> None:
+        write("edges.csv", self.EDGES)
+        write("features.csv", "id,x,y\n" + "".join(f"{node},0,0\n" for node in "abcd"))
+        says(refused("embed", "edges.csv", "-f", "features.csv", "-o", "run"), "zero")
+
+    def test_a_command_that_succeeds_says_them_before_its_result(self, folder: Path) -> None:
+        write("edges.csv", self.EDGES)
+        command = [sys.executable, "-m", "nodewise", "inspect", "edges.csv"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+        assert done.stdout.startswith("nodewise: ")
