@@ -2,7 +2,8 @@
 
 0: done. 2: something the user gave cannot be used. 1: an internal error. 130: interrupted (SIGINT), 143 and 129 by
 SIGTERM and SIGHUP. An error is one line on stderr that ends in its code, such as [missing-file]; NODEWISE_DEBUG=1 shows
-the traceback as well. Where an input is refused there are no notes above it. Nothing heavy is imported before a command runs.
+the traceback as well. Where an input is refused, no notes stand above it. Nothing heavy is imported before a command
+runs.
 """
 
 from __future__ import annotations
