@@ -56,7 +56,13 @@ class FrameColumns(ArrowColumns):
     @classmethod
     def of(cls, frame: Any) -> FrameColumns:
         """Take a pandas or polars frame, or an Arrow table; an index of pandas that names rows is a column `id`."""
-        frame = frame.collect() if _is_lazy(frame) else frame
+        try:
+            frame = frame.collect() if _is_lazy(frame) else frame
+        except Exception as error:  # polars plans what is asked of it only now, and fails in classes of its own
+            raise InputError(f"the lazy table cannot be collected: {first_line(error)}") from error
+        if _is_pandas(frame) and not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise InputError(f"the table: two columns are called {twice!r}; rename one of them")
         try:
             if hasattr(frame, "iloc"):
                 table = pa.Table.from_pandas(frame)
