@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from nodewise import Embeddings, Graph, NodeEmbedder, read_graph
+from nodewise import Embeddings, Graph, NodeEmbedder, compare, read_graph
 from nodewise.core.errors import InputError
 from nodewise.graph.graph import Split
 from nodewise.graph.ids import NodeIds
@@ -36,6 +38,15 @@ def made(**details: Any) -> Graph:
 
 
 CALLS: dict[str, Callable[[], Any]] = {
+    "types are a number": lambda: GRAPH.of_types(5),  # type: ignore[arg-type]
+    "metapath is a number": lambda: GRAPH.along(5),  # type: ignore[arg-type]
+    "where is a function": lambda: find_neighbors(Path("run"), "a", where=len),  # type: ignore[arg-type]
+    "strategies are a number": lambda: compare(5, "citeseer"),  # type: ignore[arg-type]
+    "a graph to compare on is a number": lambda: compare("hard", [5]),  # type: ignore[list-item]
+    "graphs to compare on are a frame": lambda: compare("hard", pd.DataFrame({"a": [1]})),  # type: ignore[arg-type]
+    "seeds to compare are a number": lambda: compare("hard", "citeseer", seeds=3),  # type: ignore[arg-type]
+    "two columns of one name": lambda: read_graph(pd.DataFrame([["a", "b", 1, 2]], columns=["a", "b", "x", "x"])),
+    "a lazy frame of no such column": lambda: read_graph(pl.LazyFrame({"a": [1]}).select("b")),
     "k is a fraction": lambda: VECTORS.neighbors("a", k=2.5),  # type: ignore[arg-type]
     "k is text": lambda: VECTORS.neighbors("a", k="x"),  # type: ignore[arg-type]
     "k is true": lambda: VECTORS.neighbors("a", k=True),

@@ -5,19 +5,28 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import pickle
+import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from tests.command_line import Nodewise
+
+from nodewise.core.errors import InputError
+from nodewise.read.read import read_graph
 
 Refused = Callable[..., str]
 
@@ -499,9 +508,60 @@ def test_a_weight_out_of_range_is_told_with_its_value(weight: str, kind: str, re
     assert said.endswith("[bad-weight]\n")
 
 
-def test_a_weight_beyond_the_range_is_told_by_convert_too(refused: Callable[..., str]) -> None:
-    Path("e.csv").write_text("source,target,weight\na,b,1\nb,c,1e39\n")
-    assert "line 3, 'weight': an edge with weight 1e+39, which" in refused("convert", "e.csv", "-o", "s", "-q")
+@pytest.mark.parametrize("weight", ["1e+39", "1e-50", "1e-40"])
+@pytest.mark.parametrize("options", [(), ("--unweighted",)])
+def test_a_weight_out_of_range_is_told_by_convert_too(weight: str, options: tuple[str, ...], refused: Refused) -> None:
+    Path("e.csv").write_text(f"source,target,weight\na,b,0\nb,c,{weight}\n")
+    said = refused("convert", "e.csv", "-o", "s", *options)
+    assert f"line 3, 'weight': an edge with weight {weight}, which is out of range" in said
+    assert said == refused("embed", "e.csv", "-o", "s", *options)
+
+
+def test_convert_looks_for_such_weights_in_every_part_of_the_edges(refused: Refused) -> None:
+    edges = [f"{node},{node + 1},{1e-50 if node == 270 else node % 3}\n" for node in range(300)]
+    Path("e.csv").write_text("source,target,weight\n" + "".join(edges))
+    said = refused("convert", "e.csv", "-o", "s", "--memory", "10KB")
+    assert "line 272, 'weight': an edge with weight 1e-50, which" in said
+
+
+class TestEdgesWithoutTheWeightOfOthers:
+    """Nobody can say what such an edge weighs, so every reader refuses it, and does without weights if told to."""
+
+    COLUMNS: ClassVar = {"source": list("abcd"), "target": list("bcda"), "weight": [2.0, None, 1.5, 1.0]}
+
+    @pytest.fixture(params=["e.csv", "e.parquet", "e.graphml", "e.gml"])
+    def edges(self, request: pytest.FixtureRequest, folder: Path) -> str:
+        rows = list(zip(*self.COLUMNS.values(), strict=True))
+        graph = nx.Graph()
+        for a, b, weight in rows:
+            graph.add_edge(a, b, **({} if weight is None else {"weight": weight}))
+        written = {
+            "e.csv": lambda: write(
+                "e.csv", "source,target,weight\n" + "".join(f"{a},{b},{w or ''}\n" for a, b, w in rows)
+            ),
+            "e.parquet": lambda: pq.write_table(pa.table(self.COLUMNS), "e.parquet"),
+            "e.graphml": lambda: nx.write_graphml(graph, "e.graphml"),
+            "e.gml": lambda: nx.write_gml(graph, "e.gml"),
+        }
+        written[request.param]()
+        return str(request.param)
+
+    @pytest.mark.parametrize("command", ["embed", "convert"])
+    def test_are_refused(self, edges: str, command: str, refused: Refused) -> None:
+        said = refused(command, edges, "-o", "out")
+        says(said, edges, "an edge without a weight", "--unweighted", "[bad-weight]")
+        assert re.search("line 3|row 2|between 'b' and 'c'", said)
+
+    def test_are_edges_where_weights_are_left_out(self, edges: str, nodewise: Nodewise) -> None:
+        assert nodewise("convert", edges, "--unweighted", "-o", "out", "-q").code == 0
+        found = json.loads(nodewise("inspect", "out", "--json").out)
+        assert (found["edges"], found["nodes"]) == (4, 4)
+        assert json.loads(nodewise("inspect", edges, "--unweighted", "--json").out)["edges"] == 4
+
+    def test_of_frames_too(self) -> None:
+        with pytest.raises(InputError, match=r"^the table of edges, row 2, 'weight': an edge without a weight"):
+            read_graph(pa.table(self.COLUMNS))
+        assert read_graph(pa.table(self.COLUMNS), unweighted=True).num_edges == 4
 
 
 def test_ids_that_look_like_comments(refused: Callable[..., str]) -> None:
@@ -513,3 +573,26 @@ def test_a_folder_of_labels(refused: Callable[..., str]) -> None:
     Path("e.csv").write_text("source,target\na,b\nb,c\n")
     Path("labels").mkdir()
     assert refused("inspect", "e.csv", "--labels", "labels", "-q").endswith("[not-a-plain-file]\n")
+
+
+class TestNotes:
+    """Reading may note much before something is refused; the one line of the error is all that is to be seen then."""
+
+    EDGES = "# from the warehouse\nsource,target,since\na,b,1\nb,c,2\nc,d,3\nd,d,4\na,b,5\n"
+
+    def test_what_was_noted_of_good_files_is_not_above_the_error(self, refused: Refused, nodewise: Nodewise) -> None:
+        write("edges.csv", self.EDGES)
+        assert "comment line" in nodewise("inspect", "edges.csv").err
+        for options in (("--labels", "labels.csv"), ("--set", "training.batch_size=1"), ("--hold-out-edges", "0.9")):
+            refused("embed", "edges.csv", "-o", "run", *options)
+
+    def test_nor_where_the_training_itself_is_refused(self, refused: Refused) -> None:
+        write("edges.csv", self.EDGES)
+        write("features.csv", "id,x,y\n" + "".join(f"{node},0,0\n" for node in "abcd"))
+        says(refused("embed", "edges.csv", "-f", "features.csv", "-o", "run"), "zero")
+
+    def test_a_command_that_succeeds_says_them_before_its_result(self, folder: Path) -> None:
+        write("edges.csv", self.EDGES)
+        command = [sys.executable, "-m", "nodewise", "inspect", "edges.csv"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+        assert done.stdout.startswith("nodewise: ")

@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from nodewise.core.folder import RunFolder
+
 Nodewise = Callable[..., Any]
 
 SMALL = (
@@ -236,3 +238,35 @@ def test_a_strategy_that_keeps_nothing_is_pointed_out(
     assert "nothing.py" in said
     assert "no negative" in said
     assert not Path("run").exists()
+
+
+class TestAnotherRun:
+    """A mistyped name costs nobody a finished training, and a command can be repeated."""
+
+    @pytest.fixture(autouse=True)
+    def finished(self, embedded: Callable[..., Path]) -> Path:
+        return embedded("run")
+
+    def test_of_another_graph_is_refused(self, refused: Callable[..., str], nodewise: Nodewise) -> None:
+        Path("other.csv").write_text(Path("edges.csv").read_text() + "paper_0,paper_20\n")
+        said = refused("embed", "other.csv", "-o", "run", *SMALL)
+        assert "run: holds a finished run of another graph, 'edges'; name another folder, or replace it with" in said
+        assert said.endswith("--overwrite [other-run]\n")
+        assert nodewise("embed", "other.csv", "-o", "run", *SMALL, "--overwrite", "-q").code == 0
+        assert RunFolder(Path("run")).read_environment()["graph"]["name"] == "other"
+
+    def test_of_another_method_is_refused(self, refused: Callable[..., str], nodewise: Nodewise) -> None:
+        command = ("embed", "edges.csv", "-o", "run", "-m", "smoothed")
+        assert "run: holds a finished run of the method 'nodewise'; name another" in refused(*command)
+        assert nodewise(*command, "--overwrite", "-q").code == 0
+        assert nodewise(*command, "-q").code == 0
+
+    def test_of_the_same_command_is_replaced(self, embedded: Callable[..., Path], nodewise: Nodewise) -> None:
+        embedded("run")
+        embedded("run", "--seed", 3, "--set", "encoder.dimension=8")
+        with Path("edges.csv").open("a") as file:  # a day later
+            file.write("paper_0,paper_20\n")
+        embedded("run")
+        Path("edges.csv").rename("moved.csv")  # the same content under another name is the same graph
+        files = ("--features", "nodes.csv")
+        assert nodewise("embed", "moved.csv", *files, "-o", "run", *SMALL).err.count("replacing the run there") == 1

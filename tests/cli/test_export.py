@@ -54,6 +54,11 @@ def test_ids_of_an_npy_replace_neither_the_input_nor_a_file_of_the_user(refused:
     assert refused("export", "vectors.parquet", "-o", "v.npy").endswith("[foreign-file]\n")
 
 
+def test_the_ids_of_the_input_are_an_input(nodewise: Nodewise, refused: Callable[..., str]) -> None:
+    assert nodewise("export", "vectors.parquet", "-o", "v.npy").code == 0
+    assert refused("export", "v.npy", "-o", "v.ids.parquet").endswith("[overwrites-input]\n")
+
+
 def test_a_user_file_of_ids_that_belongs_to_no_npy_stays(refused: Callable[..., str]) -> None:
     pq.write_table(pa.table({"id": IDS}), "v.ids.parquet")
     assert refused("export", "vectors.parquet", "-o", "v.npy").endswith("[foreign-file]\n")

@@ -143,3 +143,10 @@ def test_files_of_the_users_own_are_not_replaced(refused: Callable[..., str], fo
     (folder / name).write_text("years of work")
     assert "foreign-folder" in refused("reproduce", "datasets", "-o", "out", "--datasets", "citeseer")
     assert (folder / name).read_text() == "years of work"
+
+
+@pytest.mark.parametrize("output", ["mine.txt", "mine.txt/below"])
+def test_a_file_is_no_folder_for_results(refused: Callable[..., str], folder: Path, output: str) -> None:
+    Path("mine.txt").write_text("mine")
+    said = refused("reproduce", "table2", "--datasets", "citeseer", "-o", output)
+    assert said == "nodewise: error: mine.txt: is no folder, which the results need; name another [cannot-write]\n"

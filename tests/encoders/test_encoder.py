@@ -79,7 +79,7 @@ class Counts(Encoder):
 
     def subgraphs(self, features: Any, views: Any, noise: Any = None) -> Tensor:
         named = torch.full_like(views.nodes[..., 0], -1 if noise is None else int(noise))
-        return torch.stack([views.nodes[..., 0], views.mask.sum(-1), named], dim=-1)
+        return torch.stack([views.nodes[..., 0], views.mask.sum(-1), named], dim=-1).float()
 
     def weights_of(self, run: int) -> list[Tensor]:
         return []

@@ -88,7 +88,8 @@ def test_groups_and_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = linear_probe(vectors, labels, SPLIT, restarts=2)
     monkeypatch.setattr(probe, "DENSE_LIMIT", 2 * 9 * 180)
     monkeypatch.setattr(rows, "DENSE_LIMIT", 16 * 9 * 7)
-    assert [len(group) for group in probe._groups(list(vectors), [SPLIT] * 4)] == [2, 2]
+    assert [len(group) for group in probe._groups(list(vectors), [SPLIT] * 4, 3)] == [2, 2]
+    assert [len(group) for group in probe._groups(list(vectors), [SPLIT] * 4, 18)] == [1] * 4  # by classes too
     assert_same(linear_probe(vectors, labels, SPLIT, restarts=2), whole, (slice(None),))
 
 

@@ -13,11 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from nodewise import NodeEmbedder, read_graph
 from nodewise.cli.main import main
 from nodewise.core.errors import InputError
+from nodewise.encoders.encoder import built
+from nodewise.encoders.features import Features
 from nodewise.vectors.embeddings import read_embeddings
+from nodewise.views.topology import Topology
 from tests.journeys.golden import write_ring
 
 STRATEGY = """
@@ -369,6 +373,58 @@ def test_own_code_that_fails_is_told_in_one_line(
     error = capsys.readouterr().err.splitlines()[-1]
     assert said in error
     assert error.endswith("[own-code-failed]")
+
+
+CENTER, STACKED = "return hidden[..., 0, :]", "return torch.stack(runs)"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        (CENTER, "return self.nothing", "Means failed at encoder_nodewise_test.py, line 23: AttributeError"),
+        (CENTER, "raise SystemExit", "Means failed at encoder_nodewise_test.py, line 23: SystemExit"),
+        (CENTER, "return hidden", "subgraphs returned a tensor of the shape (1, "),
+        (CENTER, "return hidden[0, :, 0]", ", 8); return (1, "),
+        (CENTER, "return hidden[..., 0, :0]", ", 0); return (1, "),
+        (CENTER, "return", "subgraphs returned None; return a tensor (1, "),
+        (CENTER, "return hidden[..., 0, :].long()", "subgraphs returned a tensor of int64; return floating-point"),
+        (CENTER, "return hidden[..., 0, :].detach()", "subgraphs returned vectors without a gradient"),
+        (CENTER, "return hidden[..., 0, :] * torch.nan", "subgraphs returned vectors that are not all finite"),
+        (STACKED, "return 1 / 0", "Means failed at encoder_nodewise_test.py, line 36: ZeroDivisionError"),
+        (STACKED, "return runs", "graph returned [tensor("),
+        (STACKED, "return runs[0]", "graph returned a tensor of the shape (40, 8); return (1, 40, d)"),
+        (STACKED, "return torch.stack(runs * 2)", "graph returned a tensor of the shape (2, 40, 8); return (1, 40, d)"),
+        (STACKED, "return torch.stack(runs) / 0", "graph returned vectors that are not all finite"),
+        ("torch.nn.Parameter(torch.stack(start))", "torch.stack(start)", "Means has no weights to learn"),
+    ],
+)
+def test_an_encoder_that_fails_after_it_is_built_is_told_in_one_line(
+    folder: Path, right: str, wrong: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert right in ENCODER
+    Path("encoder_nodewise_test.py").write_text(ENCODER.replace(right, wrong))
+    chosen = ("--set", "encoder.kind=encoder_nodewise_test:MeansSettings", "--set", "encoder.dimension=8")
+    assert main(["embed", *GRAPH, *chosen, "-o", "run"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert "encoder encoder_nodewise_test:Means" in lines[0]
+    assert lines[0].endswith("[own-code-failed]")
+    assert not Path("run").exists()
+
+
+def test_what_an_encoder_failed_of_is_kept_and_weights_gone_astray_are_not_its_fault(folder: Path) -> None:
+    Path("encoder_nodewise_test.py").write_text(ENCODER.replace(CENTER, "return 1 / 0"))
+    sys.path.append(str(folder))
+    settings = import_module("encoder_nodewise_test").MeansSettings(dimension=8)
+    with pytest.raises(InputError) as error:
+        NodeEmbedder(encoder=settings, **AS_KEYWORDS).fit(graph())
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+    encoder = built(settings, 5, torch.tensor([0]))
+    with torch.no_grad():
+        encoder.weight.fill_(torch.nan)
+    read = graph()
+    assert encoder.graph(Features(read), Topology.of(read)).isnan().all()
 
 
 def test_vectors_of_a_method_may_be_an_array_and_callbacks_fail_for_themselves(folder: Path) -> None:

@@ -40,7 +40,7 @@ def test_entries_of_a_matrix_are_weights():
     [
         (np.ones((2, 3)), "shape (2, 3)"),
         (np.array([[0, -1], [-1, 0]]), "row 0, column 1: an edge with weight -1"),
-        (np.array([[0, np.nan], [0, 0]]), "weight nan"),
+        (np.array([[0, np.nan], [0, 0]]), "row 0, column 1: an edge without a weight"),
         (np.array([[0, 1j], [0, 0]]), "complex128"),
     ],
 )
@@ -71,13 +71,15 @@ def test_networkx_attributes_become_features_and_labels():
 def test_directed_and_parallel_networkx_edges_are_noted_and_their_weights_added_up():
     source = nx.MultiDiGraph()
     source.add_edge("a", "b", weight=2)
-    source.add_edge("a", "b")
-    source.add_edge("b", "c", cost=7)
+    source.add_edge("a", "b", weight=1)
+    source.add_edge("b", "c", cost=7, weight=1)
     graph = Graph.from_networkx(source)
     assert any("directions" in note for note in graph.notes)
-    assert graph.weights.tolist() == [3, 3, 1, 1], "an edge without a weight weighs 1"
+    assert graph.weights.tolist() == [3, 3, 1, 1]
     assert "1 repeated edge merged, their weights added up" in graph.notes
     assert Graph.from_networkx(source, weight=None).weights is None
+    for edge, cost in zip(source.edges, (1, 1, 7), strict=True):
+        source.edges[edge]["cost"] = cost
     assert Graph.from_networkx(source, weight="cost").weights.tolist() == [2, 2, 7, 7]
 
 
@@ -202,9 +204,12 @@ def test_an_attribute_that_is_named_must_be_there(options, said):
     assert error.value.code == "missing-column"
 
 
-def test_edges_without_the_weight_of_others_are_counted():
+@pytest.mark.parametrize("attributes", [{}, {"weight": None}, {"weight": float("nan")}])
+def test_an_edge_without_the_weight_of_others_is_refused(attributes):
     source = nx.Graph()
     source.add_edge("a", "b", weight=2)
-    source.add_edge("b", "c", weight=None)
-    source.add_edge("c", "d")
-    assert Graph.from_networkx(source).notes == ("2 edges without 'weight' weigh 1",)
+    source.add_edge("b", "c", **attributes)
+    with pytest.raises(InputError, match=r"between 'b' and 'c': an edge without a weight; .*weight=None") as error:
+        Graph.from_networkx(source)
+    assert error.value.code == "bad-weight"
+    assert Graph.from_networkx(source, weight=None).weights is None

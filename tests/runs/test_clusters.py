@@ -75,10 +75,12 @@ def test_the_command_writes_a_row_per_node(nodewise: Callable[..., Any], vectors
     assert lines[0] == '"id","cluster","name"'
     assert len(lines) == 121
     assert "3 clusters by kmeans" in nodewise("clusters", vectors).out
+    assert "1 cluster by kmeans" in nodewise("clusters", vectors, "-k", 1).out
 
 
 def test_what_cannot_be_clustered_so(refused: Callable[..., str], vectors: Path) -> None:
     assert "-k many" in refused("clusters", vectors, "-k", "many")
+    assert "-k 121: there are 120 vectors; ask for no more" in refused("clusters", vectors, "-k", 121)
     assert "finds the number of clusters itself" in refused("clusters", vectors, "-k", 3, "--way", "hdbscan")
     with pytest.raises(InputError, match="did you mean 'kmeans'"):
         find_clusters(vectors, way="kmean")

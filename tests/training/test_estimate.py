@@ -26,7 +26,7 @@ def of(found: Graph, *changes: str, **options: bool | int) -> Estimate:
 @pytest.mark.parametrize(
     ("found", "measured", "held"),
     [
-        # Processor seconds and bytes of rows of docs/reliability.md, a quarter off for graphs drawn anew.
+        # Processor seconds and bytes measured by benchmarks/estimates.py, a quarter off for graphs drawn anew.
         (graph(800, 2000, 500, sparse=True), 5.4, 152e6),
         (graph(10_000, 40_000, 64), 8.1, 212e6),
         (graph(20_000, 80_000, 0), 9.4, 330e6),

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
+from nodewise.core.messages import count
 from nodewise.runs.outputs import check_file
 
 
@@ -70,7 +71,7 @@ def clusters(
         cli.print_json(facts | ({} if wanted.output is None else {"file": str(wanted.output)}))
         return
     apart = "" if found.silhouette is None else f", silhouette {found.silhouette:.2f}"
-    cli.print_table(f"{len(found.names)} clusters by {found.way}{apart}", *found.table())
+    cli.print_table(f"{count(len(found.names), 'cluster')} by {found.way}{apart}", *found.table())
     if nowhere:
         cli.print_line(f"{nowhere:,} nodes are in none")
     if wanted.output is not None:

@@ -18,7 +18,7 @@ from nodewise.cli.groups import grouped, option
 from nodewise.core.errors import InputError
 from nodewise.core.files import to_json
 from nodewise.core.limits import parse_size, within
-from nodewise.core.terminal import printable
+from nodewise.core.terminal import printable, release_notes
 from nodewise.runs import source
 
 if TYPE_CHECKING:
@@ -314,11 +314,13 @@ def print_json(value: object) -> None:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:  # JSON has its own way to spell out what the stream cannot take
         text = json.dumps(json.loads(text), indent=2)
+    release_notes()  # a result, so the inputs were good; what was noted of them comes first
     print(text)
 
 
 def print_line(text: str) -> None:
     """Print a line on stdout."""
+    release_notes()
     print(printable(text))
 
 
@@ -344,5 +346,6 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     with console.capture() as drawn:
         console.print(table)
+    release_notes()
     # Printed by us: rich would end the process itself, as a failure, when the reader of a pipe leaves.
     print("\n".join(line.rstrip() for line in drawn.get().splitlines()))

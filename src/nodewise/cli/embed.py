@@ -23,6 +23,7 @@ class Watch:
     panel = cli.TRAINING
 
     resume: Annotated[bool, cli.option("Resume the run where it was interrupted; the result is the same.")] = False
+    overwrite: Annotated[bool, cli.option("Replace a finished run there, also one of another graph or method.")] = False
     checkpoint_every: Annotated[float, cli.option("How often to save what was learned.", "SECONDS", min=0)] = 30.0
     hold_out_edges: Annotated[
         float | None,
@@ -84,7 +85,7 @@ def embed(
         watch.hold_out_edges,
         speed.threads,
     )
-    plan = EmbedPlan(*watched, logged.board(output))
+    plan = EmbedPlan(*watched, logged.board(output), watch.overwrite)
     if (run := leave_run(model, source, output, plan)) is not None:
         facts = summarize(run)
         size = f"{facts['nodes']:,} vectors of {facts['dimensions']} numbers"

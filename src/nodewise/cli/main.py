@@ -2,7 +2,8 @@
 
 0: done. 2: something the user gave cannot be used. 1: an internal error. 130: interrupted (SIGINT), 143 and 129 by
 SIGTERM and SIGHUP. An error is one line on stderr that ends in its code, such as [missing-file]; NODEWISE_DEBUG=1 shows
-the traceback as well. Nothing heavy is imported before a command runs.
+the traceback as well. Where an input is refused, no notes stand above it. Nothing heavy is imported before a command
+runs.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from nodewise.core.environment import tune_process
 from nodewise.core.errors import NodewiseError
 from nodewise.core.files import require_utf8
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code, reason, stopped_by_exception
-from nodewise.core.terminal import begin_notes, end_notes, open_streams, silence, tell
+from nodewise.core.terminal import begin_notes, drop_notes, end_notes, open_streams, release_notes, silence, tell
 
 app = typer.Typer(
     name="nodewise",
@@ -146,6 +147,9 @@ def _require_memory(arguments: Sequence[str]) -> None:
 def _fail(message: str, status: int, code: str = "") -> int:
     if os.environ.get("NODEWISE_DEBUG") == "1":
         traceback.print_exc()
+    if status == 2:
+        drop_notes()
+    release_notes()
     tell(f"error: {message}{f' [{code}]' if code else ''}")
     return status
 

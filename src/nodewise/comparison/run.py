@@ -27,7 +27,7 @@ import torch
 from nodewise.comparison.cells import CURVES, Bench, Protocol, Row, is_cell, is_row
 from nodewise.comparison.entries import DIAGNOSES, PLAIN, Entry, about_name, entries
 from nodewise.comparison.judge import Comparison
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import InputError, NodewiseError, require_type
 from nodewise.core.files import atomic_write, content_of, locked_append, to_json, write_all
 from nodewise.core.interrupt import resumable
 from nodewise.core.keywords import with_keywords
@@ -62,8 +62,8 @@ _STACK_ON_GPU = 10
 
 
 def compare(
-    strategies: Iterable[Strategy | str],
-    on: Sequence[Graph | GraphSource | str],
+    strategies: Iterable[Strategy | str] | Strategy | str,
+    on: Sequence[Graph | GraphSource | str] | Graph | GraphSource | str,
     seeds: Iterable[int] = range(5),
     *,
     output: str | Path | None = None,
@@ -99,6 +99,11 @@ def compare(
         board: where else the looks at every cell are logged.
         changes: further settings by their names, such as `steps=80`.
     """
+    strategies = [strategies] if isinstance(strategies, str | Strategy) else strategies
+    on = [on] if isinstance(on, str | Graph | GraphSource) else on
+    require_type("strategies", strategies, Iterable, "a list of names or objects")
+    require_type("on", on, Sequence, "a list of graphs, or of names of data sets")
+    require_type("seeds", seeds, Iterable, "a list of whole numbers, such as range(5)")
     base = with_keywords(settings or Settings(), changes, "compare") if changes else settings or Settings()
     rows, chosen = entries(strategies, base), [checked_seed(seed) for seed in dict.fromkeys(seeds)]
     if not on or not chosen:
@@ -354,6 +359,7 @@ def _named(given: Graph | GraphSource | str, data_dir: str | Path | None) -> tup
         return given.name, given
     if isinstance(given, str):
         given = GraphSource(given, data_dir=None if data_dir is None else Path(data_dir))
+    require_type("a graph to compare on", given, GraphSource, "a Graph, or the name of a data set or file")
     return (given.graph if given.is_data_set else Path(given.graph).stem), given
 
 

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
-from nodewise.core.terminal import tell
+from nodewise.core.terminal import release_notes, tell
 
 if TYPE_CHECKING:
     import rich.progress
@@ -70,6 +70,7 @@ class TerminalProgress:
             yield _SilentStage()
             return
         TerminalProgress._drawing = True
+        release_notes()
         try:
             with self._bar(description, total) as stage:
                 yield stage
@@ -165,6 +166,7 @@ class _LineStage:
         self._values: dict[str, float] = {}
 
     def begin(self) -> None:
+        release_notes()
         self._shown = self._done
         total = "" if self._total is None else f"{self._done:,} of {self._total:,}"
         tell(f"{self._description}: {total or 'begun'}")
@@ -185,6 +187,7 @@ class _LineStage:
             self._restored = self._done
         if now - self._told < _SECONDS_BETWEEN_LINES:
             return
+        release_notes()
         self._told, speed = now, (self._done - self._restored) / (now - self._begun)
         self._shown, parts = self._done, [self._count(), _speed(speed)]
         if self._total is not None and speed:

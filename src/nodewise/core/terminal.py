@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from typing import TextIO
 
 
@@ -16,7 +17,8 @@ def printable(text: object) -> str:
 def say(message: object, quiet: bool = False) -> None:
     """Print a line for the person at the terminal, on stderr, so that stdout holds results only.
 
-    Within a command a line is said once, and of more than a screen of them only warnings; see `begin_notes`.
+    Within a command a line is said once, and of more than a screen of them only warnings. It is held back until the
+    inputs turn out to be good: see `begin_notes`.
     """
     text = str(message)
     if quiet or (_SAID is not None and text in _SAID):
@@ -24,25 +26,52 @@ def say(message: object, quiet: bool = False) -> None:
     if _SAID is not None:
         _SAID.append(text)
         if len(_SAID) > _MOST_NOTES and not text.startswith("warning"):
-            if len(_SAID) == _MOST_NOTES + 1:
-                tell("further notes are left out")
+            if len(_SAID) > _MOST_NOTES + 1:
+                return
+            text = "further notes are left out"
+    with _HOLDING:
+        if _HELD is not None:
+            _HELD.append(text)
             return
-    tell(message)
+    tell(text)
 
 
 _MOST_NOTES = 20
 _SAID: list[str] | None = None
+_HELD: list[str] | None = None
+_HOLDING = threading.Lock()  # the first line of a progress is written by a thread of its own
 
 
 def begin_notes() -> None:
-    """Begin a command, in which nothing has been said yet."""
-    global _SAID
-    _SAID = []
+    """Begin a command, in which nothing has been said yet.
+
+    Somebody whose input is refused is to find one line, and not to look for it below what was noted of the other files.
+    So notes are held back until there is progress or a result to show, or the command ends, and are dropped where it
+    ends because of its inputs.
+    """
+    global _SAID, _HELD
+    _SAID, _HELD = [], []
+
+
+def release_notes() -> None:
+    """Say what was held back; whatever comes after it is said at once."""
+    global _HELD
+    with _HOLDING:
+        held, _HELD = _HELD, None
+        for text in held or ():
+            tell(text)
+
+
+def drop_notes() -> None:
+    """Forget what was held back."""
+    global _HELD
+    _HELD = None
 
 
 def end_notes() -> None:
     """End the command: from here on everything is said."""
     global _SAID
+    release_notes()
     _SAID = None
 
 

@@ -14,6 +14,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.parts import Part
 from nodewise.core.registry import Registry, name_in_files, told_as_own
 from nodewise.encoders.features import Features
+from nodewise.encoders.own import guard
 from nodewise.views.subgraphs import Subgraphs, induced_subgraphs
 from nodewise.views.topology import Topology
 from nodewise.views.walks import ViewSettings, random_walks
@@ -27,6 +28,13 @@ class Encoder(nn.Module, ABC):
 
     directions = False
     """Whether it sees the directions of edges, where they have any."""
+
+    num_runs = 1
+    """S, as `built` writes here."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        guard(cls, Encoder)
 
     def start(self, features: Features, topology: Topology, seeds: Tensor) -> None:
         """Set the weights that training begins with, where they depend on the graph; called once, before training."""
@@ -142,6 +150,7 @@ def built(settings: EncoderSettings, num_features: int, seeds: Tensor) -> Encode
     if not isinstance(found, Encoder):
         name, base = name_in_files(type(settings)), f"{Encoder.__module__}.{Encoder.__qualname__}"
         raise InputError(f"encoder {name}: build returned {found!r:.60}, no {base}", code="own-code-failed")
+    found.num_runs = len(seeds)
     return found
 
 

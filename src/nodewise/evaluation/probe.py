@@ -92,7 +92,7 @@ def linear_probe(
             outcomes.append(_logistic(matrix, labels, part, preset))
     else:
         place, dtype = torch.device(device), probe_dtype(matrices)
-        outcomes, groups = [], list(_groups(matrices, splits))
+        outcomes, groups = [], list(_groups(matrices, splits, restarts * len(decays) * num_classes))
         steps, most = itertools.count(1), len(groups) * preset.steps
         for group in groups:
             dims, names = matrices[group[0]].shape[1], [seeds[i] for i in group]
@@ -127,8 +127,11 @@ class _Outcome:
     curves: tuple[np.ndarray, np.ndarray] | None = None
 
 
-def _groups(matrices: list[Matrix], splits: list[Split]) -> Iterator[list[int]]:
-    """Yield runs of embeddings that stack: equal width and split sizes, and together within memory."""
+def _groups(matrices: list[Matrix], splits: list[Split], outputs: int) -> Iterator[list[int]]:
+    """Yield runs of embeddings that stack: equal width and split sizes, and together within memory.
+
+    A row of a matrix becomes as many scores as there are `outputs`, which of many classes are more than its numbers.
+    """
 
     def shape(i: int) -> tuple[int, ...]:
         return matrices[i].shape[1], len(splits[i].train), len(splits[i].val), len(splits[i].test)
@@ -136,7 +139,7 @@ def _groups(matrices: list[Matrix], splits: list[Split]) -> Iterator[list[int]]:
     group: list[int] = []
     for i in range(len(matrices)):
         width, *sizes = shape(i)
-        too_large = (len(group) + 1) * (width + 1) * sum(sizes) > DENSE_LIMIT
+        too_large = (len(group) + 1) * max(width + 1, outputs) * sum(sizes) > DENSE_LIMIT
         if group and (too_large or shape(i) != shape(group[0])):
             yield group
             group = []

@@ -82,12 +82,15 @@ def fit(
         watch: called with the weights after each step. It cannot change what is taken.
     """
     decay = torch.tensor(list(decays), dtype=weights.dtype, device=weights.device)[:, None, None]  # (W, 1, 1)
-    one_hot = torch.nn.functional.one_hot(targets, weights.shape[3]).mT[:, None, None]  # (S, 1, 1, C, n)
+    own = targets[:, None, None, None].expand(*weights.shape[:3], 1, -1)  # (S, R, W, 1, n)
+    ones = torch.ones((), dtype=weights.dtype, device=weights.device).expand(own.shape)
     mean, square = torch.zeros_like(weights), torch.zeros_like(weights)
     taken, steps = weights, torch.full_like(weights[..., 0, 0], preset.steps, dtype=torch.int64)
     most = torch.full_like(steps, -1)
     for step in range(1, preset.steps + 1):
-        errors = (torch.softmax(scores(train, weights), -2) - one_hot) / targets.shape[1]  # (S, R, W, C, n)
+        # In place: with thousands of classes this is the largest thing by far, and every copy of it costs.
+        errors = torch.softmax(scores(train, weights), -2)  # (S, R, W, C, n)
+        errors.scatter_add_(-2, own, -ones).div_(targets.shape[1])
         gradient = train.gradient(errors.flatten(1, 3)).view_as(weights).addcmul_(weights, decay)
         mean.lerp_(gradient, 1 - _BETA_1)
         square.mul_(_BETA_2).addcmul_(gradient, gradient, value=1 - _BETA_2)

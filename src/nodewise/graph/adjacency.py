@@ -175,13 +175,20 @@ class Edges:
         place: Callable[[int], str],
         used: bool = True,
         written: Callable[[int], float] | None = None,
+        leave_out: str = "--unweighted (in Python unweighted=True)",
     ) -> Edges:
         """Return the edges that have a weight, with it if it is to be `used`.
 
-        Weight zero means that there is no edge. A negative weight may mean anything, and a missing one too:
-        those are refused, and so are those that single precision cannot hold. `written` looks up what the file says
-        where the weights are rounded already.
+        Weight zero means that there is no edge. A negative weight may mean anything, and a missing one (NaN) too:
+        those are refused, and so are those that single precision cannot hold. Where weights are not used, an edge
+        without one is there. `written` looks up what the file says where the weights are rounded already; `leave_out`
+        is how the user would do without weights.
         """
+        if len(missing := np.flatnonzero(weights != weights)):
+            if used:
+                remedy = f"give every edge one, or leave weights out with {leave_out}"
+                raise InputError(f"{place(int(missing[0]))}: an edge without a weight; {remedy}", code="bad-weight")
+            weights = np.where(weights != weights, 1, weights)
         given = weights
         with np.errstate(over="ignore"):
             weights = weights.astype(np.float32)

@@ -13,7 +13,7 @@ a graph like any other: every walk, encoder, method and store takes it as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.core.environment import available_memory
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, require_type
 from nodewise.core.messages import excerpt, listing
 from nodewise.graph.adjacency import Positions
 from nodewise.graph.labels import encode_labels
@@ -222,6 +222,7 @@ def names_of(given: str | Sequence[str] | None) -> list[str] | None:
     """
     if given is None:
         return None
+    require_type("types of edges", given, str | Iterable, "names with commas between them, or a list")
     names = given.split(",") if isinstance(given, str) else [str(name) for name in given]
     return [name.strip() for name in names if name.strip()]
 

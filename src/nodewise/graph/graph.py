@@ -283,7 +283,7 @@ class Graph:
         Args:
             graph: any networkx graph; parallel edges add up, and directions are left out unless `directed` is among
                 the details.
-            weight: the edge attribute that holds the weight; an edge without it weighs 1, as the notes say. None leaves
+            weight: the edge attribute that holds the weight; where some have it, all must. None leaves
                 weights out. An attribute that is named and that nothing has is an error, here and below.
             types: the edge attribute that holds the type of the edge, where edges have it.
             features: the node attributes, numbers or sequences of numbers, that make up the features.
@@ -430,7 +430,8 @@ def _weights(values: npt.ArrayLike, edges: int, name: str) -> npt.NDArray[np.flo
         shape = f"of the shape {array.shape} for {count(edges, 'edge')}"
         raise InputError(f"{name}: weights are {shape}; give a number per edge", code="bad-weight")
     if len(bad := np.flatnonzero(~(np.isfinite(array) & (array >= np.finfo(np.float32).tiny)))):
-        seen = f"edge {bad[0]} has the weight {array[bad[0]]}"
+        value = array[bad[0]]
+        seen = f"edge {bad[0]} has {'no weight' if value != value else f'the weight {value}'}"
         raise InputError(f"{name}: {seen}; weights are numbers above zero", code="bad-weight")
     return array
 

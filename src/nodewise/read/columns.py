@@ -62,13 +62,16 @@ class ColumnFile(Protocol):
     def num_rows(self) -> int | None:
         """How many rows there are; None where only reading them all would tell."""
 
-    def is_numeric(self, column: int) -> bool:
-        """Tell whether a column holds numbers."""
+    def is_numeric(self, column: int, gaps: bool = False) -> bool:
+        """Tell whether a column holds numbers; with `gaps`, some of them may be missing."""
 
-    def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
-        """Read some columns as keys and others as numbers, in one pass over the file."""
+    def read(self, keys: Sequence[int], numbers: Sequence[int] = (), gaps: bool = False) -> Columns:
+        """Read some columns as keys and others as numbers, in one pass over the file.
 
-    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+        A number that is missing is refused or, with `gaps`, NaN.
+        """
+
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int, gaps: bool = False) -> Iterator[Columns]:
         """Read the same, some rows after the other: of a file with more of them, about `rows` at once."""
 
     def settle(self, columns: list[Any]) -> list[Any]:

@@ -67,20 +67,20 @@ class TextColumns:
         found = pc.is_in(pa.array(values, nodes.type), nodes.to_arrow())
         return bool(pc.any(found).as_py())
 
-    def is_numeric(self, column: int) -> bool:
+    def is_numeric(self, column: int, gaps: bool = False) -> bool:
         """Tell whether a column holds numbers, going by its first lines."""
-        return self.dialect.numeric[column]
+        return self.dialect.numeric[column] or (gaps and self.dialect.gappy[column])
 
-    def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
+    def read(self, keys: Sequence[int], numbers: Sequence[int] = (), gaps: bool = False) -> Columns:
         """Return the `keys` columns as Arrow strings and the `numbers` columns as one float32 matrix."""
-        parts = list(self.batches(keys, numbers, 1))
+        parts = list(self.batches(keys, numbers, 1, gaps))
         columns = [
             pa.chunked_array([chunk for part in parts for chunk in part.keys[i].chunks], pa.string())
             for i in range(len(keys))
         ]
         return Columns(columns, np.concatenate([part.numbers for part in parts]), parts[-1].notes)
 
-    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int, gaps: bool = False) -> Iterator[Columns]:
         """Read the same by blocks of the file, as many at a time as make up `rows`; the last one has all notes."""
         types = {str(i): pa.string() for i in keys} | {str(i): pa.float32() for i in numbers}
         if len(self.names) == 1:
@@ -93,7 +93,7 @@ class TextColumns:
                 tables = []
             cleaned, skipped, bared = self._clean(block)
             comments, padded = comments + skipped, padded or bared
-            tables.append(self._parse(cleaned, types))
+            tables.append(self._parse(cleaned, types, gaps))
         if not tables:
             raise InputError(f"{self.path}: is empty now and was not a moment ago; try again when nobody writes to it")
         yield self._columns(pa.concat_tables(tables), keys, numbers, self._notes(comments, padded))
@@ -156,7 +156,7 @@ class TextColumns:
                     raise InputError(f"{self.path}, line {gap}: empty; write -1 for an unknown value, or remove it")
                 gap = gap or (0 if line else number)
 
-    def _parse(self, block: Block, types: dict[str, Any]) -> Any:
+    def _parse(self, block: Block, types: dict[str, Any], gaps: bool) -> Any:
         data = block.data
         names = [str(i) for i in range(len(self.names))]
         if not data.strip(b"\n"):
@@ -167,14 +167,17 @@ class TextColumns:
                 pa_csv.ReadOptions(column_names=names, block_size=len(data) + 1),
                 pa_csv.ParseOptions(delimiter=self.dialect.delimiter),
                 pa_csv.ConvertOptions(
-                    column_types=types, include_columns=list(types), null_values=[], strings_can_be_null=False
+                    column_types=types,
+                    include_columns=list(types),
+                    null_values=[""] if gaps else [],
+                    strings_can_be_null=False,
                 ),
             )
         except pa.ArrowInvalid as error:
-            raise self._explain(block, types, first_line(error)) from error
+            raise self._explain(block, types, first_line(error), gaps) from error
         # A quote left open swallows the following lines without an error from Arrow.
         if b'"' in data and (table.num_rows != sum(1 for _ in filled(block)) or self._ends_within_quotes(data)):
-            raise self._explain(block, types, "the quotes do not match")
+            raise self._explain(block, types, "the quotes do not match", gaps)
         if BREAK.encode() in data:
             table = pa.table({name: _with_line_breaks(table[name]) for name in table.column_names})
         return table
@@ -190,7 +193,7 @@ class TextColumns:
             return "end of data" in str(error)
         return False
 
-    def _explain(self, block: Block, types: dict[str, Any], reason: str) -> InputError:
+    def _explain(self, block: Block, types: dict[str, Any], reason: str, gaps: bool) -> InputError:
         """Return an error that names the first line of the block at fault."""
         delimiter, width = self.dialect.delimiter, len(self.names)
         for number, line in filled(block):
@@ -211,8 +214,9 @@ class TextColumns:
                     code="bad-row",
                 )
             for column, kind in types.items():
-                if kind == pa.float32() and not is_number(values[int(column)]):
-                    return not_a_number(where, self.names[int(column)], values[int(column)])
+                value = values[int(column)]
+                if kind == pa.float32() and not is_number(value) and not (gaps and value == ""):
+                    return not_a_number(where, self.names[int(column)], value)
         return InputError(f"{self.path}, near line {block.first_line}: {reason}", code="bad-row")
 
 

@@ -37,6 +37,7 @@ class Dialect:
         names: the column names in the file, or "column 1", "column 2", ... where it has none.
         header_line: number of the line that holds the names, 0 where there is none.
         numeric: for each column, whether every value in the first lines is a number.
+        gappy: for each column, whether it would be numeric but for values that are missing.
         first: number and text of the first line that is no comment.
     """
 
@@ -44,6 +45,7 @@ class Dialect:
     names: tuple[str, ...]
     header_line: int
     numeric: tuple[bool, ...]
+    gappy: tuple[bool, ...]
     first: tuple[int, str]
 
 
@@ -83,11 +85,14 @@ def sniff(path: Path, block: Block, hints: Hints) -> Dialect:
         header = any(value in named for value in rows[0]) or _has_names(rows, known)
     width = len(rows[0])
     body = [row for row in rows[1 if header else 0 :] if len(row) == width]
+    numeric = tuple(bool(body) and all(is_number(row[i]) for row in body) for i in range(width))
+    present = [[row[i] for row in body if row[i]] for i in range(width)]
     return Dialect(
         delimiter,
         tuple(rows[0]) if header else tuple(f"column {i + 1}" for i in range(width)),
         lines[0][0] if header else 0,
-        tuple(bool(body) and all(is_number(row[i]) for row in body) for i in range(width)),
+        numeric,
+        tuple(bool(values) and len(values) < len(body) and all(map(is_number, values)) for values in present),
         lines[0],
     )
 

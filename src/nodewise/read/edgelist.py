@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -113,7 +113,7 @@ def plan_edges(
 def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:
     """Return the edges of a file whose columns are used as planned, or as `plan_edges` does by default."""
     plan = plan or plan_edges(file)
-    read = file.read(plan.keys, plan.numbers)
+    read = file.read(plan.keys, plan.numbers, gaps=True)  # a weight that is missing is told as that of its edge
     notes = [*read.notes, *plan.notes]
     columns, weights = read.keys, read.numbers
     del read
@@ -127,22 +127,26 @@ def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:
     if _first_stands_alone(sources, targets):
         notes += suspected_names(file, ids)
     edges = Edges(ids, sources, targets, (*notes, *(() if plan.directed else (DIRECTED,))), types=types)
-    if plan.weight is None:
-        return edges
-    name = excerpt(file.names[plan.weight])
+    return edges if plan.weight is None else with_weights(edges, weights[:, 0], file, plan)
+
+
+def with_weights(
+    edges: Edges, weights: npt.NDArray[np.float32], file: ColumnFile, plan: EdgePlan, first_row: int = 0
+) -> Edges:
+    """Return edges, read from row `first_row` on, with their weights if these are used; see `Edges.weighted`."""
+    column = cast(int, plan.weight)
+    name = excerpt(file.names[column])
 
     def place(row: int) -> str:
-        return f"{file.path}, {file.place(row)}, {name}"
+        return f"{file.path}, {file.place(first_row + row)}, {name}"
 
-    column = plan.weight
-    if len(zeros := np.flatnonzero(weights[:, 0] == 0)) and (lost := _first_lost(file, column, zeros)) is not None:
-        raise out_of_range(place(lost[0]), lost[1])
-    return edges.weighted(weights[:, 0], place, plan.weighted, lambda row: weight_written(file, column, row))
+    def written(row: int) -> float:
+        return next((value for _, value in _written(file, column, np.array([first_row + row]))), np.nan)
 
-
-def weight_written(file: ColumnFile, column: int, row: int) -> float:
-    """Return a weight as the file has it, before it is rounded; NaN where it has it no longer."""
-    return next((value for _, value in _written(file, column, np.array([row]))), np.nan)
+    zeros = np.flatnonzero(weights == 0)
+    if len(zeros) and (lost := _first_lost(file, column, first_row + zeros)) is not None:
+        raise out_of_range(place(lost[0] - first_row), lost[1])
+    return edges.weighted(weights, place, plan.weighted, written)
 
 
 def _first_lost(file: ColumnFile, column: int, zeros: npt.NDArray[np.int64]) -> tuple[int, float] | None:
@@ -151,9 +155,11 @@ def _first_lost(file: ColumnFile, column: int, zeros: npt.NDArray[np.int64]) -> 
 
 
 def _written(file: ColumnFile, column: int, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, float]]:
-    """Yield some rows, ascending, with the numbers of a column as they are written."""
+    """Yield some rows, ascending, with the numbers of a column as they are written; NaN where they are no longer."""
     start = 0
     for batch in file.batches([column], (), _ROWS):
+        if start > rows[-1]:
+            return
         values = batch.keys[0]
         low, high = np.searchsorted(rows, (start, start + len(values)))
         some = values.take(pa.array(rows[low:high] - start)).to_pylist()
@@ -211,7 +217,7 @@ def _weight_column(file: ColumnFile, ends: tuple[int, int], given: str | None) -
             raise InputError(f"{file.path}: {seen} is to be an end of edges and their weight; name two columns")
         return column, True
     named = column_called(file, WEIGHT_NAMES)
-    if named is not None and named not in ends and file.is_numeric(named):
+    if named is not None and named not in ends and file.is_numeric(named, gaps=True):
         return named, True
     third = next((i for i in range(len(file.names)) if i not in ends), None)
     return (third if third is not None and not file.has_names and file.is_numeric(third) else None), False

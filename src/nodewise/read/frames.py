@@ -56,7 +56,13 @@ class FrameColumns(ArrowColumns):
     @classmethod
     def of(cls, frame: Any) -> FrameColumns:
         """Take a pandas or polars frame, or an Arrow table; an index of pandas that names rows is a column `id`."""
-        frame = frame.collect() if _is_lazy(frame) else frame
+        try:
+            frame = frame.collect() if _is_lazy(frame) else frame
+        except Exception as error:  # polars plans what is asked of it only now, and fails in classes of its own
+            raise InputError(f"the lazy table cannot be collected: {first_line(error)}") from error
+        if _is_pandas(frame) and not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise InputError(f"the table: two columns are called {twice!r}; rename one of them")
         try:
             if hasattr(frame, "iloc"):
                 table = pa.Table.from_pandas(frame)
@@ -86,20 +92,21 @@ class FrameColumns(ArrowColumns):
         """How many rows there are."""
         return int(self.table.num_rows)
 
-    def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
+    def read(self, keys: Sequence[int], numbers: Sequence[int] = (), gaps: bool = False) -> Columns:
         """Return the `keys` columns as they are and the `numbers` columns as one float32 matrix."""
         if self.num_rows == 0:
             raise InputError(f"{self.path}: has columns ({listing(self.names)}) but no rows", code="empty-file")
         chosen = self.table.select([self.names[i] for i in numbers])
-        matrix = matrix_of(chosen, list(chosen.column_names), 0, f"{self.path}", self.place)
+        matrix = matrix_of(chosen, list(chosen.column_names), 0, f"{self.path}", self.place, gaps)
         return Columns([self.table.column(i) for i in keys], matrix, ())
 
-    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int, gaps: bool = False) -> Iterator[Columns]:
         """Read the same, `rows` rows at a time."""
         for start in range(0, self.num_rows, max(rows, 1)):
             part = FrameColumns(self.table.slice(start, rows), self.path)
             empty = np.empty((part.num_rows, 0), np.float32)
-            yield part.read(keys, numbers) if numbers else Columns([part.table.column(i) for i in keys], empty, ())
+            keyed = Columns([part.table.column(i) for i in keys], empty, ())
+            yield part.read(keys, numbers, gaps) if numbers else keyed
 
 
 def _unknown_type(frame: Any) -> str:
@@ -128,10 +135,17 @@ def as_files(**given: Any) -> Iterator[dict[str, Any]]:
                 continue
             pq.write_table(in_columns(each, name), file := Path(folder, name))
             files[name] = file
-        try:
+        with told_as_tables(folder):
             yield files
-        except InputError as error:  # which is not to name a file that nobody has seen
-            raise InputError(str(error).replace(f"{folder}{os.sep}", "the table of "), code=error.code) from error
+
+
+@contextmanager
+def told_as_tables(folder: str) -> Iterator[None]:
+    """Let no error name a file that nobody has seen, such as "edges" in a folder for the moment."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(str(error).replace(f"{folder}{os.sep}", "the table of "), code=error.code) from error
 
 
 def is_series(given: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError, did_you_mean, require_type
-from nodewise.core.messages import count, excerpt
+from nodewise.core.messages import excerpt
 from nodewise.graph.adjacency import DIRECTED, Edges
 from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds
@@ -49,8 +48,12 @@ def edges_from_networkx(
     weight: str | None = "weight",
     directed: bool = False,
     types: str | None = "type",
+    leave_out: str = "Graph.from_networkx(graph, weight=None)",
 ) -> Edges:
-    """Return the edges of a networkx graph; ids are its nodes, all integers or all strings."""
+    """Return the edges of a networkx graph; ids are its nodes, all integers or all strings.
+
+    `leave_out` is how the user would do without weights.
+    """
     if not callable(getattr(graph, "is_directed", None)):
         raise InputError(f"{source} is {graph!r:.60}; give a networkx graph")
     if directed and not graph.is_directed():
@@ -72,10 +75,7 @@ def edges_from_networkx(
     given = [value for _, _, value in graph.edges(data=weight)]
     if all(value is None for value in given):
         return edges
-    if missing := sum(value is None for value in given):
-        without = f"{count(missing, 'edge')} without {weight!r} {'weighs' if missing == 1 else 'weigh'} 1"
-        edges = replace(edges, notes=(*notes, without))
-    weights = [1.0 if value is None else value for value in given]
+    weights = [np.nan if value is None else value for value in given]
     if not all(isinstance(value, int | float | np.number) for value in weights):
         raise InputError(
             f"{source}: an edge has a weight that is no number; correct it, or remove the weights", code="bad-weight"
@@ -84,7 +84,8 @@ def edges_from_networkx(
     def place(edge: int) -> str:
         return f"{source}, between {excerpt(ids[int(ends[edge, 0])])} and {excerpt(ids[int(ends[edge, 1])])}"
 
-    return edges.weighted(np.array([_number(value) for value in weights], np.float64), place)
+    array = np.array([_number(value) for value in weights], np.float64)
+    return edges.weighted(array, place, leave_out=leave_out)
 
 
 def _number(value: Any) -> float:

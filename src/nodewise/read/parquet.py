@@ -50,7 +50,7 @@ class ArrowColumns:
         """The columns' names."""
         return f"its columns are {listing(self.names) or 'none'}"
 
-    def is_numeric(self, column: int) -> bool:
+    def is_numeric(self, column: int, gaps: bool = False) -> bool:
         """Tell whether a column holds numbers, or lists of numbers."""
         return is_number(item_type(self.schema.types[column]))
 
@@ -81,7 +81,7 @@ class ParquetColumns(ArrowColumns):
             schema.names  # noqa: B018  # decoded here, where a name that is no text can still be explained
             return cls(path, schema, file.metadata.num_rows)
 
-    def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
+    def read(self, keys: Sequence[int], numbers: Sequence[int] = (), gaps: bool = False) -> Columns:
         """Return the `keys` columns as they are and the `numbers` columns as one float32 matrix.
 
         A column of lists of one length gives as many columns of the matrix.
@@ -99,7 +99,7 @@ class ParquetColumns(ArrowColumns):
                     continue
                 for i, key in enumerate(keys):
                     chunks[i].extend(_valid(plain_column(table[self.names[key]])).chunks)
-                matrices.append(matrix_of(table, [self.names[i] for i in numbers], row, str(self.path), self.place))
+                matrices.append(self._numbers(table, numbers, row, gaps))
                 row += table.num_rows
         if row == 0:
             raise InputError(f"{self.path}: has columns ({listing(self.names)}) but no rows", code="empty-file")
@@ -108,7 +108,7 @@ class ParquetColumns(ArrowColumns):
         columns = [pa.chunked_array(c, types[i]) for i, c in zip(keys, chunks, strict=True)]
         return Columns(columns, matrices[0] if len(matrices) == 1 else np.concatenate(matrices), ())
 
-    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int) -> Iterator[Columns]:
+    def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int, gaps: bool = False) -> Iterator[Columns]:
         """Read the same, at most `rows` rows at a time."""
         wanted = self._wanted(keys, numbers)
         row = 0
@@ -118,10 +118,11 @@ class ParquetColumns(ArrowColumns):
                 # Not `pa.table`, whose columns keep each other alive: whoever keeps the ids would keep all numbers.
                 table = pa.Table.from_batches([batch])
                 columns = [_valid(plain_column(table[self.names[key]])) for key in keys]
-                yield Columns(
-                    columns, matrix_of(table, [self.names[i] for i in numbers], row, str(self.path), self.place), ()
-                )
+                yield Columns(columns, self._numbers(table, numbers, row, gaps), ())
                 row += table.num_rows
+
+    def _numbers(self, table: Any, numbers: Sequence[int], row: int, gaps: bool) -> npt.NDArray[np.float32]:
+        return matrix_of(table, [self.names[i] for i in numbers], row, str(self.path), self.place, gaps)
 
     def _wanted(self, keys: Sequence[int], numbers: Sequence[int]) -> list[str]:
         """Return the names of columns to read, once it is sure that they can be read."""
@@ -140,7 +141,7 @@ class ParquetColumns(ArrowColumns):
 
 
 def matrix_of(
-    table: Any, names: list[str], first_row: int, source: str, place: Callable[[int], str]
+    table: Any, names: list[str], first_row: int, source: str, place: Callable[[int], str], gaps: bool = False
 ) -> npt.NDArray[np.float32]:
     """Return columns of an Arrow table, of numbers or of lists of numbers of one length, as one float32 matrix.
 
@@ -150,10 +151,13 @@ def matrix_of(
         first_row: which row of the source is the table's first.
         source: what to call the source in messages.
         place: where in it a row stands.
+        gaps: whether a missing number is NaN; else it is refused.
     """
     parts = [np.empty((table.num_rows, 0), np.float32)]
     for name in names:
         column = table[name]
+        if column.null_count and gaps and item_type(column.type) == column.type:
+            column = pc.fill_null(column.cast(pa.float64()), np.nan)
         if column.null_count:
             row = first_row + int(np.argmax(np.asarray(column.is_null())))
             raise not_a_number(f"{source}, {place(row)}", name, None)

@@ -16,7 +16,14 @@ from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
 from nodewise.read.edgelist import NamedColumns, plan_edges, read_edge_list
 from nodewise.read.feature_table import FeatureTable, TableOptions, features_from_frame, read_features
 from nodewise.read.formats import format_of, open_columns, refuse_options
-from nodewise.read.frames import FrameColumns, in_columns, is_frame, is_series, without_row_numbers
+from nodewise.read.frames import (
+    FrameColumns,
+    in_columns,
+    is_frame,
+    is_series,
+    told_as_tables,
+    without_row_numbers,
+)
 from nodewise.read.interop import as_graph
 from nodewise.read.label_table import LabelTable, label_column_names, read_labels
 from nodewise.read.npz import Arrays, edges_from_array, is_graph, load_npy, load_npz, read_edges, unpack
@@ -220,6 +227,7 @@ def _read_from_memory(path: Any, labels: Any, **options: Any) -> Graph:
         if _in_memory(labels):
             pq.write_table(in_columns(labels, "labels"), table)
         source = path if isinstance(path, str | os.PathLike) else edges
-        graph = read_graph(source, labels=table if _in_memory(labels) else labels, **options)
+        with told_as_tables(folder):
+            graph = read_graph(source, labels=table if _in_memory(labels) else labels, **options)
     object.__setattr__(graph, "origin", None)  # it cannot be read again
     return graph

@@ -92,7 +92,7 @@ def _read(path: Path, kind: str, weight: str | None, directed: bool, types: str)
         raise InputError(
             f"{path}: not readable as {kind} ({first_line(error)}); check or export it again", code="damaged-file"
         ) from error
-    edges = edges_from_networkx(graph, str(path), weight, directed, types)
+    edges = edges_from_networkx(graph, str(path), weight, directed, types, leave_out="--unweighted")
     attributes = sorted({str(name) for _, data in graph.nodes(data=True) for name in data})
     notes = edges.notes
     if attributes:

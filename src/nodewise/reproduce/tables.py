@@ -66,6 +66,9 @@ _MARK = r"% needs \usepackage{"
 def refuse_foreign(folder: Path, name: str) -> None:
     """Refuse to write tables over files that only have their names: ours come in pairs, and the LaTeX one is marked."""
     files = [folder / f"{name}.{ending}" for ending in ("md", "tex")]
+    there = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    if not there.is_dir():
+        raise InputError(f"{there}: is no folder, which the results need; name another", code="cannot-write")
     try:
         ours = files[1].is_file() and _MARK.encode() in files[1].read_bytes()[:4000]
         taken = [file for file in files if os.path.lexists(file) and not ours]

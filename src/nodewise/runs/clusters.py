@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nodewise.core.errors import InputError, did_you_mean, require_seed, require_type
-from nodewise.core.messages import html_table, text_table
+from nodewise.core.messages import count, html_table, text_table
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.report.attributes import read_attributes
@@ -116,6 +116,8 @@ def find_clusters(
     if k != "auto" and (isinstance(k, str) or not k >= 1):
         raise InputError(f"-k {k}: give a whole number of clusters, or auto")
     runs = read_runs([run])
+    if k != "auto" and int(k) > len(runs.ids):
+        raise InputError(f"-k {k}: there are {count(len(runs.ids), 'vector')}; ask for no more clusters than that")
     graph, _ = find_graph(runs, source, data_dir, quiet=True)
     if graph is not None:
         runs = runs.in_order_of(graph.ids) or runs

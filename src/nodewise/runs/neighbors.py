@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,6 +95,7 @@ def conditions(where: Conditions) -> list[str]:
     """
     if isinstance(where, Mapping):
         where = [f"{column}={value}" for column, value in where.items()]
+    require_type("where", where, str | Iterable, "a condition such as country=DE, or a list of them")
     found = [where] if isinstance(where, str) else list(where)
     for condition in found:
         require_type("a condition", condition, str, "a text such as country=DE")

@@ -21,10 +21,12 @@ def check_file(
         run: the run, or the file of vectors, that it is made from.
         page: the file of that run which may be replaced.
     """
+    from nodewise.vectors.embedding_files import ids_beside, refuse_foreign_ids
+
+    if run is not None and Path(run).suffix.lower() == ".npy":
+        inputs = (*inputs, ids_beside(Path(run)))
     _check_one(output, *inputs, run=run, page=page)
     if output.suffix.lower() == ".npy":
-        from nodewise.vectors.embedding_files import ids_beside, refuse_foreign_ids
-
         _check_one(ids_beside(output), *inputs, run=run)  # which nobody named, and is written all the same
         refuse_foreign_ids(output)
 

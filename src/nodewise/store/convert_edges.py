@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nodewise.core.errors import InputError
-from nodewise.core.messages import count, excerpt
+from nodewise.core.messages import count
 from nodewise.core.progress import Progress
 from nodewise.core.staging import Staging
 from nodewise.graph.adjacency import DIRECTED, UNWEIGHTED, Adjacency, Edges, add_up, checked
@@ -29,7 +29,7 @@ from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds, common_type, in_one_type
 from nodewise.graph.weights import bounds_in_pieces
 from nodewise.read.columns import ColumnFile, Columns
-from nodewise.read.edgelist import EdgePlan, check_ends, encode, suspected_names, weight_written
+from nodewise.read.edgelist import EdgePlan, check_ends, encode, suspected_names, with_weights
 from nodewise.store.convert_types import BatchedTypes, write_codes
 from nodewise.store.layout import write_array
 from nodewise.store.open import map_array
@@ -56,7 +56,7 @@ def number_edges(
     said: list[str] = []
     row, batches, weighted, absent, again = 0, 0, False, 0, 0
     with progress.stage("reading edges", file.num_rows) as bar:
-        for batch in file.batches(plan.keys, plan.numbers, size):
+        for batch in file.batches(plan.keys, plan.numbers, size, gaps=True):
             done = staging.step(f"edges {batches}", _numbering(file, plan, staging, known, batch, first, row, batches))
             fresh = _read_column(staging / f"ids-{batches}.arrow")
             known = fresh if known is None else pa.concat_arrays([known, fresh])
@@ -168,14 +168,8 @@ def _numbering(
         others = slice(0 if first else 1, None)
         again = sum(int(np.isin(column[others], ends).sum()) for column in (edges.sources, edges.targets))
         if plan.weight is not None:
-            weights, name = batch.numbers[:, 0], excerpt(file.names[plan.weight])
-            column = plan.weight
-            edges = edges.weighted(
-                weights,
-                lambda i: f"{file.path}, {file.place(row + i)}, {name}",
-                plan.weighted,
-                lambda i: weight_written(file, column, row + i),
-            )
+            weights = batch.numbers[:, 0]
+            edges = with_weights(edges, weights, file, plan, row)
             weighted = bool((weights != 1).any())
         _write_column(staging / f"ids-{number}.arrow", fresh)
         pairs = np.stack([edges.sources, edges.targets]).astype(np.int32, copy=False)

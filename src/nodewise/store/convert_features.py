@@ -57,8 +57,11 @@ class SpilledColumns:
         self.beginning, self.is_numeric, self.batches = file.beginning, file.is_numeric, file.batches
         self.settle, self.place = file.settle, file.place
 
-    def read(self, keys: Sequence[int], numbers: Sequence[int] = ()) -> Columns:
-        """Read the keys into memory, which grow with the nodes only, and the numbers into a mapped file."""
+    def read(self, keys: Sequence[int], numbers: Sequence[int] = (), gaps: bool = False) -> Columns:
+        """Read the keys into memory, which grow with the nodes only, and the numbers into a mapped file.
+
+        Features have no `gaps`: a table with some is prepared in another way.
+        """
         at_once = self._columns or max(len(numbers), 1)
         turns = [numbers[start : start + at_once] for start in range(0, len(numbers), at_once)]
         if len(turns) <= 1:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress, SilentProgress
+from nodewise.core.registry import name_in_files
 from nodewise.encoders.encoder import Encoder, built
 from nodewise.encoders.features import Features
 from nodewise.graph.graph import Graph
@@ -66,6 +67,11 @@ def untrained(graph: Graph, settings: LearnerSettings, seeds: Tensor) -> tuple[E
             code="no-directions",
         )
     encoder.start(features, topology, seeds)
+    if not any(weight.requires_grad for weight in encoder.parameters()):
+        raise InputError(
+            f"encoder {name_in_files(type(encoder))} has no weights to learn; make them torch.nn.Parameter",
+            code="own-code-failed",
+        )
     return encoder, features, topology
 
 

@@ -70,7 +70,7 @@ def begun_before(folder: Path, identity: dict[str, Any]) -> bool:
 
 
 def _unfit(folder: Path, error: OSError) -> InputError:
-    return InputError(f"{folder}: cannot be the folder of a search: {error.strerror}")
+    return InputError(f"{folder}: cannot be the folder of a search: {error.strerror}", code="cannot-write")
 
 
 def write_best(folder: Path, variant: str, graph: str, objective: str) -> dict[str, Any] | None:
