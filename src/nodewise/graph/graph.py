@@ -105,9 +105,8 @@ class Graph:
     def _facts(self) -> list[str]:
         edge = "edge" if self.weights is None else "weighted edge"
         edge = edge if self.faces is None else f"directed {edge}"
-        edges = self.num_edges if self.faces is None else len(self.faces.indices) // 2
         feature = "structural feature" if self.structural else "feature"
-        facts = [count(self.num_nodes, "node"), count(edges, edge), count(self.num_features, feature)]
+        facts = [count(self.num_nodes, "node"), count(self.num_edges, edge), count(self.num_features, feature)]
         facts += [] if self.typed is None else [count(len(self.typed.names), "type of edges", "types of edges")]
         return facts if self.labels is None else [*facts, count(self.num_classes, "class", "classes")]
 
@@ -118,8 +117,8 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Number of pairs of nodes that an edge joins, E."""
-        return len(self.indices) // 2
+        """Number of edges; where they have directions, a -> b and b -> a are two."""
+        return len(self.indices) // 2 if self.faces is None else self.faces.num_edges
 
     @property
     def num_features(self) -> int:
@@ -247,6 +246,7 @@ class Graph:
             codes = _numbers(labels, f"{name}: labels")
         if split is not None:
             split = Split(*(_numbers(part, f"{name}: split") for part in vars(split).values()))
+        faces = Faces.of(first, second, num_nodes, masses) if directed else None
         return cls(
             indptr=adjacency.indptr,
             indices=adjacency.indices,
@@ -256,9 +256,9 @@ class Graph:
             class_names=names,
             split=split,
             name=name,
-            notes=(*notes, *adjacency.notes()),
+            notes=(*notes, *adjacency.notes(None if faces is None else faces.num_edges)),
             weights=adjacency.weights,
-            faces=Faces.of(first, second, num_nodes, masses) if directed else None,
+            faces=faces,
             kinds=known_kinds[0],
             kind_names=known_kinds[1],
             typed=TypedEdges.between(first, second, known_types, masses),

@@ -136,14 +136,14 @@ def frame_of_nodes(
         note = f"{file.path.name}: rows in the order of the nodes; {excerpt(file.names[key])} is not used"
         return replace(table, notes=tuple(note if ROW_ORDER in each else each for each in table.notes))
     table = _features_of(file, known, options, key, True, chosen, left_out, Collected())
-    rows = rows_of(table.ids, known, str(file.path))
-    if len(lacking := np.flatnonzero(rows < 0)):
+    place = rows_of(table.ids, known, str(file.path))
+    if len(lacking := np.flatnonzero(place < 0)):
         raise InputError(
             f"{file.path}: no row for {count(len(lacking), 'node')}, such as {excerpt(known[int(lacking[0])])}; every "
             "node needs one",
             code="other-nodes",
         )
-    return replace(table, ids=known, features=table.features[rows])
+    return replace(table, ids=known, features=cast(Any, table.features)[place])
 
 
 def _key_of_rows(file: FrameColumns, nodes: NodeIds) -> int | None:
