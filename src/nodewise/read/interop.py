@@ -45,9 +45,10 @@ def edges_from_scipy(
     return edges.weighted(coo.data, place, weighted).once(directed)
 
 
-def _refuse_damaged(matrix: Any, source: str) -> None:
+def _refuse_damaged(given: Any, source: str) -> None:
     """Refuse compressed or listed entries that point outside the matrix: compiled code of scipy would follow them."""
-    if not sp.issparse(matrix) or matrix.ndim != 2:
+    matrix: Any = given  # which asking whether it is sparse would take for less than it is
+    if not sp.issparse(given) or matrix.ndim != 2:
         return
     pairs: list[tuple[Any, int]] = []
     if matrix.format in ("csr", "csc", "bsr"):

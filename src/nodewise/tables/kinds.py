@@ -222,7 +222,8 @@ def _from_text(where: str, name: str, text: Any) -> Reading:
     if share == 1 and not values.are_codes(known):
         found = _number(where, name, text, values.NumberForm(style))
         if "%" in signs and len(signs) > 1:
-            doubt = f"{count(signs['%'], 'value')} with % and {len(known) - signs['%']:,} without, all read as they stand: 10% is 10"
+            others = f"{len(known) - signs['%']:,} without"
+            doubt = f"{count(signs['%'], 'value')} with % and {others}, all read as they stand: 10% is 10"
             return found._replace(warning="; ".join(filter(None, (found.warning, doubt))))
         return found
     if _MOSTLY <= share < 1:
