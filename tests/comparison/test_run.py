@@ -220,3 +220,11 @@ def test_rows_that_were_compressed_are_not_measured_again(tmp_path: Path, monkey
     (tmp_path / "rows.jsonl").unlink()
     monkeypatch.setattr(Bench, "measure", None)
     assert nw.compare(**plan).rows == first.rows
+
+
+@pytest.mark.parametrize("odd", [{"budgets": ["zz"]}, {"budgets": "few"}, {"workers": 0}, {"on": [5]}])
+def test_odd_arguments_are_refused(odd: dict[str, Any]) -> None:
+    graph = block_model(60, num_classes=2, num_features=8, words_per_node=3, seed=0)
+    with pytest.raises(InputError) as refused:
+        nw.compare(["hard"], **{"on": [graph], "seeds": [0]} | odd)
+    assert refused.value.code == "bad-argument"

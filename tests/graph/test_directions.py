@@ -98,3 +98,11 @@ def test_faces_that_do_not_fit_are_refused() -> None:
     ):
         with pytest.raises(InputError, match="faces"):
             Graph(graph.indptr, graph.indices, graph.features, graph.ids, faces=faces)
+
+
+def test_an_edge_and_the_one_back_are_two():
+    graph = Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True)
+    assert (graph.num_edges, graph.notes) == (3, ())
+    assert "3 directed edges" in repr(graph)
+    again = Graph.from_edges([0, 1, 1, 1], [1, 0, 2, 2], directed=True)
+    assert (again.num_edges, again.notes) == (3, ("1 repeated edge merged",))

@@ -105,3 +105,8 @@ def test_features_of_another_precision_are_converted_by_the_constructor():
     graph = Graph(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.eye(2), NodeIds.range(2))
     assert graph.features.dtype == np.float32
     assert not graph.structural
+
+
+def test_ids_without_an_order_are_refused() -> None:
+    with pytest.raises(InputError, match="a set, which has no order"):
+        Graph.from_edges([0, 1], [1, 2], ids={"a", "b", "c"})  # type: ignore[arg-type]

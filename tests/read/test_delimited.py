@@ -156,3 +156,12 @@ def test_a_gap_in_a_single_column_is_refused_but_not_at_its_end(tmp_path):
     assert opened(tmp_path, "x\ny\n\n\n").read([0]).keys[0].to_pylist() == ["x", "y"]
     with pytest.raises(InputError, match="line 2: empty"):
         opened(tmp_path, "x\n\ny\n").read([0])
+
+
+def test_a_first_line_may_name_the_delimiter(tmp_path):
+    import nodewise as nw
+
+    (tmp_path / "edges.csv").write_text("sep=;\nsource;target\na;b\nb;c\n")
+    graph = nw.read_graph(tmp_path / "edges.csv")
+    assert list(graph.ids) == ["a", "b", "c"]
+    assert "edges.csv: line 2 read as column names" in graph.notes

@@ -151,3 +151,77 @@ def test_labels_may_be_a_series_or_a_mapping_and_features_a_series(edges: Path) 
         nw.read_graph(edges, labels={"a": "x", 2: "y"})
     with pytest.raises(InputError, match="labels must be the name of a file, a table, or a mapping"):
         nw.read_graph(edges, labels=["x", "y", "x", "y"])
+
+
+def _ring(count: int = 8) -> Any:
+    nodes = np.arange(count)
+    return pytest.importorskip("pandas").DataFrame({"source": nodes, "target": np.roll(nodes, 1)})
+
+
+@pytest.mark.parametrize("turned", ["sliced", "sorted", "named"])
+def test_an_index_that_is_a_range_names_nodes_as_any_other_does(turned: str) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": np.arange(8.0)}, index=pd.RangeIndex(8, name="id" if turned == "named" else None))
+    given = frame[::-1] if turned != "sorted" else frame.sort_values("x", ascending=False)
+    graph = nw.read_graph(_ring(), features=given, labels=pd.Series(list("abcdefgh"))[::-1])
+    assert graph.labels is not None
+    assert list(graph.ids) == graph.features[:, 0].tolist() == graph.labels.tolist() == list(range(7, -1, -1))
+    with pytest.raises(InputError) as refused:
+        nw.read_graph(_ring(), features=pd.DataFrame({"x": np.arange(20.0)}).iloc[10:18])
+    assert refused.value.code == "other-nodes"
+
+
+@pytest.mark.parametrize("told", [{}, {"id_column": "node"}], ids=["named like ids", "named by the user"])
+def test_an_index_beside_ids_only_counts_rows(told: dict[str, Any]) -> None:
+    pd = pytest.importorskip("pandas")
+    for rows in (slice(3, 11), [10, 5, 4, 3, 6, 7, 8, 9]):
+        frame = pd.DataFrame({"x": np.arange(11.0), "node": [99, 98, 97, *range(8)]}).iloc[rows]
+        graph = nw.read_graph(_ring(), features=frame, **told)
+        assert graph.features.shape == (8, 1)
+        assert (graph.features[:, 0] - 3).tolist() == list(graph.ids)
+    named = frame.assign(node=[f"n{node}" for node in frame.node])
+    texts = nw.read_graph(_ring().map(lambda node: f"n{node}"), features=named)
+    assert texts.features.shape == (8, 1)
+    turned = _ring().rename(columns={"source": "u", "target": "v"}).rename_axis("id")[::-1]
+    assert nw.read_graph(turned).num_edges == 8
+
+
+def test_rows_that_are_called_something_are_of_the_nodes_called_so() -> None:
+    pd = pytest.importorskip("pandas")
+    edges, ids, back = _ring(), [f"n{i}" for i in range(8)], np.arange(8.0)[::-1]
+    column = pd.DataFrame({"id": ids[::-1], "x": back})
+    for features in (column, column.set_index("id"), column.set_index("id").rename_axis("customer"), pa.table(column)):
+        graph = nw.Graph.from_edges(edges.source, edges.target, ids=ids, features=features)
+        assert graph.features[:, 0].tolist() == list(range(8))
+    numbered = pd.DataFrame({"x": np.arange(8.0)})
+    assert nw.Graph.from_edges(edges.source, edges.target, features=numbered[::-1]).features[:, 0].tolist() == [
+        *range(8)
+    ]
+    in_order = nw.Graph.from_edges(edges.source, edges.target, features=column)
+    assert in_order.features[:, 0].tolist() == back.tolist()
+    assert in_order.notes == ("the table of features: rows in the order of the nodes; 'id' is not used",)
+    for frame, given in (
+        (numbered[::-1], ids),
+        (numbered.set_index(numbered.index + 10), None),
+        (column, ids[::-2] * 2),
+    ):
+        with pytest.raises(InputError) as refused:
+            nw.Graph.from_edges(edges.source, edges.target, ids=given, features=frame)
+        assert refused.value.code in ("other-nodes", "other-id-type", "duplicate-id")
+
+
+def test_a_series_of_labels_or_kinds_is_of_the_nodes_in_its_index() -> None:
+    pd = pytest.importorskip("pandas")
+    edges, ids = _ring(4), list("wxyz")
+    turned = pd.Series(["a", "b", "a", "a"])[::-1]
+    graph = nw.Graph.from_edges(edges.source, edges.target, labels=turned, kinds=turned)
+    assert graph.labels is not None
+    assert graph.kinds is not None
+    assert graph.labels.tolist() == graph.kinds.tolist() == [0, 1, 0, 0]
+    some = pd.Series([1, 0], index=["z", "x"])
+    known = nw.Graph.from_edges(edges.source, edges.target, ids=ids, labels=some, class_names=["p", "q"])
+    assert known.labels is not None
+    assert known.labels.tolist() == [-1, 0, -1, 1]
+    for labels in (turned, pd.Series(["a"], index=["v"])):
+        with pytest.raises(InputError, match=r"labels: .*reset_index"):
+            nw.Graph.from_edges(edges.source, edges.target, ids=ids, labels=labels)

@@ -213,3 +213,27 @@ def test_an_edge_without_the_weight_of_others_is_refused(attributes):
         Graph.from_networkx(source)
     assert error.value.code == "bad-weight"
     assert Graph.from_networkx(source, weight=None).weights is None
+
+
+def test_what_is_no_matrix_or_a_damaged_one_is_refused():
+    pointing, below = (sp.csr_matrix(np.array([[0, 1.0, 0], [1, 0, 1], [0, 1, 0]])) for _ in range(2))
+    pointing.indptr[-1], below.indices[0] = 1000, -5
+    for damaged in (pointing, below):
+        with pytest.raises(InputError) as refused:
+            Graph.from_scipy(damaged)
+        assert refused.value.code == "damaged-file"
+    with pytest.raises(InputError, match="square matrix"):
+        Graph.from_scipy(5)
+
+
+def test_edges_of_a_type_stay_within_their_kinds():
+    data = HeteroData()
+    data["a"].x, data["b"].x = torch.ones(3, 2), torch.ones(3, 2)
+    data["a", "to", "b"].edge_index = torch.tensor([[0, 1, 3], [0, 1, 2]])
+    with pytest.raises(InputError, match="names node 3 of 'a', which has 3 nodes"):
+        Graph.from_pyg(data)
+    other = HeteroData()
+    other["a"].x = torch.ones(3, 2)
+    other["a", "to", "c"].edge_index = torch.tensor([[0, 1], [0, 1]])
+    with pytest.raises(InputError, match="of type 'c', of which there are none"):
+        Graph.from_pyg(other)

@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from nodewise.tables import values
+from nodewise.tables.kinds import reading_of
 from nodewise.tables.values import DATE_STYLES, DateForm, seconds
 
 
@@ -20,3 +22,31 @@ def test_days_that_no_month_has_are_none(style: str) -> None:
         ]
         known = np.isfinite(seconds(pa.array(told), DateForm(style, form)))
         assert known.tolist() == [False, True, False, True, True], form
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (["1\u202f234,50", "2\u00a0345,60", "4"], [1234.5, 2345.6, 4]),
+        (["(1,234.50)", "2,345.60", "(12.00)"], [-1234.5, 2345.6, -12]),
+        (["100-", "200", "300-"], [-100, 200, -300]),
+        (["\u2212100", "200", "\u22123"], [-100, 200, -3]),
+        (["10%", "20%", "0.3"], [10, 20, 0.3]),
+    ],
+)
+def test_other_ways_to_write_numbers(written: list[str], meant: list[float]) -> None:
+    text = pa.array(written)
+    kind, form, warning = reading_of("t.csv", "m", text)
+    assert kind == "number"
+    assert values.numbers(text, form.style).tolist() == meant
+    assert ("%" in warning) == ("10%" in written)
+
+
+def test_several_currencies_are_no_one_number() -> None:
+    text = pa.array(["€10", "$20", "€30", "£4", "€50", "$60", "€70", "$80"])
+    found = reading_of("t.csv", "m", text)
+    assert found.kind == "category"
+    assert "several units ('€', '$', '£')" in found.warning
+    told = reading_of("t.csv", "m", text, "number")
+    assert told.detail.unit == "€"
+    assert "4 values no number" in told.warning

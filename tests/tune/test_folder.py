@@ -105,3 +105,13 @@ class TestClaim:
         Path("search.json").write_text("{")
         with pytest.raises(InputError, match=r"search\.json: not JSON"), claimed(folder, self.IDENTITY):
             pytest.fail("the search began")
+
+
+def test_a_search_on_another_graph_is_refused(tmp_path):
+    from nodewise.tune.folder import CONTENT
+
+    with claimed(tmp_path / "tuned", {"graph": "g", CONTENT: "one"}):
+        pass
+    with pytest.raises(InputError) as refused, claimed(tmp_path / "tuned", {"graph": "g", CONTENT: "two"}):
+        pass
+    assert refused.value.code == "other-run"

@@ -13,7 +13,7 @@ from nodewise.core.interrupt import resumable
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
 from nodewise.runs.source import load_graph
-from nodewise.tune.folder import CHOSEN_BY, begun_before, claimed, write_best
+from nodewise.tune.folder import CHOSEN_BY, CONTENT, begun_before, claimed, write_best
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
@@ -92,7 +92,7 @@ def tune(
     from nodewise.core.parallel import run_shares
     from nodewise.training.device import choose_device
     from nodewise.tune.optuna_search import forget_unfinished, require_optuna
-    from nodewise.tune.search import confirm, plan_budget, search, time_one
+    from nodewise.tune.search import confirm, content_of_graph, plan_budget, search, time_one
     from nodewise.tune.space import SPACES
 
     if plan.search == "optuna":
@@ -101,6 +101,7 @@ def tune(
         "graph": data.name,
         "nodes": data.num_nodes,
         "edges": data.num_edges,
+        CONTENT: content_of_graph(data),
         "objective": objective,
         "split": plan.split if objective != "links" else None,
         "runs": plan.runs,

@@ -27,7 +27,7 @@ import torch
 from nodewise.comparison.cells import CURVES, Bench, Protocol, Row, is_cell, is_row
 from nodewise.comparison.entries import DIAGNOSES, PLAIN, Entry, about_name, entries
 from nodewise.comparison.judge import Comparison
-from nodewise.core.errors import InputError, NodewiseError, require_type
+from nodewise.core.errors import InputError, NodewiseError, did_you_mean, require_type, require_whole
 from nodewise.core.files import atomic_write, content_of, locked_append, to_json, write_all
 from nodewise.core.interrupt import resumable
 from nodewise.core.keywords import with_keywords
@@ -39,7 +39,7 @@ from nodewise.core.rng import checked_seed
 from nodewise.core.terminal import say
 from nodewise.core.tracking import Board
 from nodewise.datasets.planted import block_model
-from nodewise.evaluation.budgets import Budget, budget_splits
+from nodewise.evaluation.budgets import BUDGETS, Budget, budget_splits
 from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
@@ -104,6 +104,14 @@ def compare(
     require_type("strategies", strategies, Iterable, "a list of names or objects")
     require_type("on", on, Sequence, "a list of graphs, or of names of data sets")
     require_type("seeds", seeds, Iterable, "a list of whole numbers, such as range(5)")
+    require_type("budgets", budgets, list | tuple, "a list of budgets, such as ['few']")
+    for budget in budgets:
+        if budget not in BUDGETS:
+            known = did_you_mean(str(budget), BUDGETS)
+            raise InputError(f"budgets: {budget!r:.60} is no budget of labels{known}", code="bad-argument")
+    if not budgets:
+        raise InputError("a comparison needs at least one budget of labels", code="nothing-to-compare")
+    require_whole("workers", workers)
     base = with_keywords(settings or Settings(), changes, "compare") if changes else settings or Settings()
     rows, chosen = entries(strategies, base), [checked_seed(seed) for seed in dict.fromkeys(seeds)]
     if not on or not chosen:

@@ -25,6 +25,7 @@ from nodewise.core.errors import InputError
 from nodewise.graph.graph import Split
 
 Budget = Literal["few", "10%"]
+BUDGETS = ("few", "10%")
 
 STRENGTHS = tuple(10.0**power for power in (-5.5, -5, -4.5, -4, -3.5, -3, -2.5, -2, -1.5))
 _ITERATIONS = 70

@@ -43,11 +43,15 @@ class Adjacency:
     repeats: int
     weights: npt.NDArray[np.float32] | None = None
 
-    def notes(self) -> tuple[str, ...]:
-        """Return what was changed, in words."""
+    def notes(self, directed: int | None = None) -> tuple[str, ...]:
+        """Return what was changed, in words; `directed` is how many edges there are where directions count.
+
+        There, an edge and the one back are two, and nothing is merged.
+        """
+        repeated = self.repeats + (0 if directed is None else len(self.indices) // 2 - directed)
         loops = f"{count(self.loops, 'self-loop')} dropped" if self.loops else ""
         added = ", their weights added up" if self.weights is not None else ""
-        repeats = f"{count(self.repeats, 'repeated edge')} merged{added}" if self.repeats else ""
+        repeats = f"{count(repeated, 'repeated edge')} merged{added}" if repeated else ""
         return tuple(note for note in (loops, repeats) if note)
 
 

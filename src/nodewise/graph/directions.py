@@ -40,6 +40,11 @@ class Faces(NamedTuple):
             return self
         return self._replace(bounds=walk_bounds(self.indptr, self.weights))
 
+    @property
+    def num_edges(self) -> int:
+        """Number of directed edges."""
+        return len(self.indices) // 2
+
     def edges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float32] | None]:
         """Return sources, targets and weights of the directed edges."""
         rows = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from nodewise.graph.directions import Faces
 from nodewise.graph.edge_types import EdgeTypes, TypedEdges, names_of, no_types, used_of
 from nodewise.graph.features import FeatureField, as_features
 from nodewise.graph.ids import NodeIds
-from nodewise.graph.labels import encode_labels
+from nodewise.graph.labels import UNKNOWN, encode_labels
 from nodewise.graph.structural import num_structural
 from nodewise.graph.validate import check_graph
 from nodewise.graph.weights import walk_bounds
@@ -105,9 +105,8 @@ class Graph:
     def _facts(self) -> list[str]:
         edge = "edge" if self.weights is None else "weighted edge"
         edge = edge if self.faces is None else f"directed {edge}"
-        edges = self.num_edges if self.faces is None else len(self.faces.indices) // 2
         feature = "structural feature" if self.structural else "feature"
-        facts = [count(self.num_nodes, "node"), count(edges, edge), count(self.num_features, feature)]
+        facts = [count(self.num_nodes, "node"), count(self.num_edges, edge), count(self.num_features, feature)]
         facts += [] if self.typed is None else [count(len(self.typed.names), "type of edges", "types of edges")]
         return facts if self.labels is None else [*facts, count(self.num_classes, "class", "classes")]
 
@@ -118,8 +117,8 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Number of pairs of nodes that an edge joins, E."""
-        return len(self.indices) // 2
+        """Number of edges; where they have directions, a -> b and b -> a are two."""
+        return len(self.indices) // 2 if self.faces is None else self.faces.num_edges
 
     @property
     def num_features(self) -> int:
@@ -193,11 +192,13 @@ class Graph:
             num_nodes: N; by default the number of `ids`, of feature rows, or the largest position plus one.
             ids: name of each position; by default the positions themselves.
             features: numbers (N, F), dense or sparse, or a table of any columns with a row per node (pandas, polars or
-                Arrow); without them the features are structural.
+                Arrow); without them the features are structural. Rows of a table that are called something, by a
+                column `id` or an index, belong to the node with that id; others are in the order of the nodes.
             columns: what columns of such a table hold, where the guess is wrong; as for `read_graph`.
-            kinds: the kind of each node, a name; each kind has features of its own (None where there is only one).
-            labels: the class of each node (a name, or None, "" or -1 for an unknown one); with `class_names`
-                the position of its class there.
+            kinds: the kind of each node, a name; each kind has features of its own (None where there is only one). A
+                pandas series may have the ids as its index.
+            labels: the class of each node (a name, or None, "" or -1 for an unknown one), a series as for `kinds`;
+                with `class_names` the position of its class there.
             class_names: names for `labels`.
             split: positions of the training, validation and test nodes.
             name: what to call the graph.
@@ -210,15 +211,19 @@ class Graph:
         first, second = (_positions(ends, name) for ends in (sources, targets))
         if len(first) != len(second):
             raise InputError(f"{name}: {len(first)} sources but {len(second)} targets; every edge needs both")
-        from nodewise.read.feature_table import frame_in_row_order
-        from nodewise.read.frames import is_frame
+        from nodewise.read.feature_table import frame_of_nodes
+        from nodewise.read.frames import in_node_order, is_frame
 
+        if isinstance(ids, Set | Mapping):
+            raise InputError(
+                f"{name}: ids are a {type(ids).__name__}, which has no order; give a list", code="bad-argument"
+            )
+        known = NodeIds(ids) if ids is not None and not isinstance(ids, NodeIds) else ids
         table = None
         if is_frame(features):
-            prepared = frame_in_row_order(features, columns)
+            prepared = frame_of_nodes(features, columns, known, int(num_nodes or 0))
             features, table, notes = prepared.features, prepared.table, (*notes, *prepared.notes)
         matrix = None if features is None else as_features(features, f"{name}: features", copy=True)
-        known = NodeIds(ids) if ids is not None and not isinstance(ids, NodeIds) else ids
         last = max((int(ends.max()) for ends in (first, second) if len(ends)), default=-1)
         if num_nodes is None:
             num_nodes = len(known) if known is not None else last + 1 if matrix is None else int(matrix.shape[0])
@@ -229,26 +234,31 @@ class Graph:
         if known_types is not None and len(known_types.codes) != len(first):
             raise InputError(f"{name}: {len(known_types.codes)} types of edges for {count(len(first), 'edge')}")
         adjacency = undirected(first, second, num_nodes, masses)
+        nodes = NodeIds.range(num_nodes) if known is None else known
+        kinds = in_node_order(kinds, nodes, known is not None, f"{name}: kinds")
+        labels = in_node_order(labels, nodes, known is not None, f"{name}: labels")
         known_kinds = (None, ()) if kinds is None else encode_labels(kinds, f"{name}: kinds")
         codes, names = None, () if class_names is None else tuple(class_names)
         if labels is not None and class_names is None:
             codes, names = encode_labels(labels, f"{name}: labels")
         elif labels is not None:
+            labels = [UNKNOWN if each is None else each for each in labels] if isinstance(labels, list) else labels
             codes = _numbers(labels, f"{name}: labels")
         if split is not None:
             split = Split(*(_numbers(part, f"{name}: split") for part in vars(split).values()))
+        faces = Faces.of(first, second, num_nodes, masses) if directed else None
         return cls(
             indptr=adjacency.indptr,
             indices=adjacency.indices,
             features=matrix,
-            ids=known if known is not None else NodeIds.range(num_nodes),
+            ids=nodes,
             labels=codes,
             class_names=names,
             split=split,
             name=name,
-            notes=(*notes, *adjacency.notes()),
+            notes=(*notes, *adjacency.notes(None if faces is None else faces.num_edges)),
             weights=adjacency.weights,
-            faces=Faces.of(first, second, num_nodes, masses) if directed else None,
+            faces=faces,
             kinds=known_kinds[0],
             kind_names=known_kinds[1],
             typed=TypedEdges.between(first, second, known_types, masses),

@@ -67,7 +67,9 @@ def assemble(
         class_names=class_names,
         split=split,
         name=path.name.split(".")[0] or path.name,
-        notes=tuple(dict.fromkeys((*notes, *adjacency.notes()))),  # a file may serve twice
+        notes=tuple(
+            dict.fromkeys((*notes, *adjacency.notes(None if faces is None else faces.num_edges)))
+        ),  # a file may serve twice
         weights=adjacency.weights,
         faces=faces,
         kinds=kinds,

@@ -19,6 +19,8 @@ from nodewise.graph.ids import NodeIds, id_kind
 SOURCE_NAMES = frozenset(("source", "sourceid", "src", "from", "fromid", "fromnode", "fromnodeid", "node1"))
 TARGET_NAMES = frozenset(("target", "targetid", "dst", "to", "toid", "tonode", "tonodeid", "node2"))
 ID_NAMES = frozenset(("id", "ids", "node", "nodes", "nodeid", "name", "key", "index", "vertex"))
+CERTAIN_ID_NAMES = frozenset(("id", "ids", "node", "nodes", "nodeid"))
+"""What is called so holds ids; the other names of ids are those of other things as well."""
 WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edgeweight"))
 TYPE_NAMES = frozenset(("type", "edgetype", "relation", "relationship"))
 CLASS_NAMES = frozenset(("label", "labels", "class", "classes"))

@@ -136,12 +136,13 @@ class TextColumns:
         """Return the block with bare values and without the line of names; how many comments it had, and if padding."""
         data, comments = without_comments(block.data)
         data, padded = without_padding(data, self.dialect.delimiter)
-        index = self.dialect.header_line - block.first_line
-        if index >= 0:
-            lines = data.split(b"\n")
-            if index < len(lines):
-                lines[index] = b"\n" * lines[index].count(BREAK.encode())  # the lines below keep their numbers
-            data = b"\n".join(lines)
+        for line in (self.dialect.told_line, self.dialect.header_line):
+            index = line - block.first_line
+            if line and index >= 0:
+                lines = data.split(b"\n")
+                if index < len(lines):
+                    lines[index] = b"\n" * lines[index].count(BREAK.encode())  # the lines below keep their numbers
+                data = b"\n".join(lines)
         return Block(block.first_line, data), comments, padded
 
     def _blocks(self) -> Iterator[Block]:

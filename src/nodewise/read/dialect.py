@@ -19,6 +19,7 @@ from nodewise.read.text import Block, without_comments
 DELIMITERS = "\t,;| "
 _SAMPLE_LINES = 100
 _ROWS_TO_TELL = 3
+_TOLD = re.compile(r'"?sep=([,;|\t ])"?')
 _DIGIT = re.compile(r"\d")
 _BLANK = re.compile(rb"[ \t]+")
 # One value and the blanks around it. After a quoted one only a delimiter may follow.
@@ -39,6 +40,7 @@ class Dialect:
         numeric: for each column, whether every value in the first lines is a number.
         gappy: for each column, whether it would be numeric but for values that are missing.
         first: number and text of the first line that is no comment.
+        told_line: number of a line before it that names the delimiter, as Excel writes it ("sep=;"); 0 for none.
     """
 
     delimiter: str
@@ -47,6 +49,7 @@ class Dialect:
     numeric: tuple[bool, ...]
     gappy: tuple[bool, ...]
     first: tuple[int, str]
+    told_line: int = 0
 
 
 class Hints(NamedTuple):
@@ -75,6 +78,10 @@ def sniff(path: Path, block: Block, hints: Hints) -> Dialect:
     lines, (known, delimiter, header, named) = _sample(path, block), hints
     if not lines:
         raise InputError(f"{path}: empty, or nothing but comments; a table needs at least one row", code="empty-file")
+    told_line, named_there = 0, _TOLD.fullmatch(lines[0][1])
+    if named_there is not None and len(lines) > 1:
+        told_line, lines = lines[0][0], lines[1:]
+        delimiter = named_there[1] if delimiter is None else delimiter
     texts = [text for _, text in lines]
     if delimiter is None:
         delimiter = guess_delimiter(texts)
@@ -94,6 +101,7 @@ def sniff(path: Path, block: Block, hints: Hints) -> Dialect:
         numeric,
         tuple(bool(values) and len(values) < len(body) and all(map(is_number, values)) for values in present),
         lines[0],
+        told_line,
     )
 
 

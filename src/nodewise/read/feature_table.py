@@ -17,6 +17,7 @@ from nodewise.core.messages import count, excerpt, listing
 from nodewise.graph.features import Features, as_features, check_finite
 from nodewise.graph.ids import NodeIds, id_kind
 from nodewise.read.columns import (
+    CERTAIN_ID_NAMES,
     CLASS_NAMES,
     ID_NAMES,
     ROW_ORDER,
@@ -29,7 +30,7 @@ from nodewise.read.columns import (
     simplified,
 )
 from nodewise.read.formats import format_of, open_columns
-from nodewise.read.frames import FrameColumns
+from nodewise.read.frames import FrameColumns, rows_of
 from nodewise.read.npz import SPARSE_PARTS, is_sparse, load_npy, load_npz, sparse_matrix, unused
 from nodewise.tables.kinds import parse_overrides
 from nodewise.tables.table import FittedTable, spread_out, unlike_units
@@ -101,16 +102,55 @@ class Collected:
 
 def features_from_frame(frame: Any, nodes: NodeIds, options: TableOptions = NOTHING_SAID) -> FeatureTable:
     """Return the features of a pandas or polars frame or an Arrow table."""
-    return features_from_columns(FrameColumns.of(frame), nodes, options)
+    return features_from_columns(FrameColumns.of(frame).about(nodes, options.key_name), nodes, options)
 
 
-def frame_in_row_order(frame: Any, columns: str | Mapping[str, str | None] | None = None) -> FeatureTable:
-    """Return the features of a table in memory whose row i is of node i; a column of ids is no feature if named so."""
-    file, overrides = FrameColumns.of(frame), parse_overrides(columns)
-    named = column_called(file, ID_NAMES)
-    chosen, left_out = _chosen(file, named, TableOptions(overrides=overrides))
-    nodes = NodeIds.range(file.num_rows)
-    return _features_of(file, nodes, TableOptions(overrides=overrides), None, True, chosen, left_out, Collected())
+def frame_of_nodes(
+    frame: Any, columns: str | Mapping[str, str | None] | None = None, nodes: NodeIds | None = None, size: int = 0
+) -> FeatureTable:
+    """Return the features of a table in memory with a row per node, in the order of the nodes.
+
+    Rows that are called something, by a column of ids or an index, are put in that order; others are in it.
+
+    Args:
+        frame: the table.
+        columns: what columns hold, where the guess is wrong.
+        nodes: the ids; where there are none, nodes are 0, 1, ..., and a row that is called by a text is where it is.
+        size: how many nodes there are then, if it is known.
+    """
+    whole, options = FrameColumns.of(frame), TableOptions(overrides=parse_overrides(columns))
+    known = NodeIds.range(size or whole.num_rows) if nodes is None else nodes
+    file = whole.about(known)
+    key = _key_of_rows(file, known)
+    if key is None and whole.counts:
+        file, key = whole, 0
+    chosen, left_out = _chosen(file, key, options)
+    kind = "" if key is None else id_kind(file.schema.types[key])
+    unsure = key is not None and simplified(file.names[key]) not in CERTAIN_ID_NAMES and file.names[key] != file.index
+    stands = key is None or (nodes is None and kind == "string") or (unsure and not file.names_some(key, known))
+    if stands:
+        rows = NodeIds.range(file.num_rows)
+        table = _features_of(file, rows, options, None, True, chosen, left_out, Collected())
+        if key is None:
+            return table
+        note = f"{file.path.name}: rows in the order of the nodes; {excerpt(file.names[key])} is not used"
+        return replace(table, notes=tuple(note if ROW_ORDER in each else each for each in table.notes))
+    table = _features_of(file, known, options, key, True, chosen, left_out, Collected())
+    place = rows_of(table.ids, known, str(file.path))
+    if len(lacking := np.flatnonzero(place < 0)):
+        raise InputError(
+            f"{file.path}: no row for {count(len(lacking), 'node')}, such as {excerpt(known[int(lacking[0])])}; every "
+            "node needs one",
+            code="other-nodes",
+        )
+    return replace(table, ids=known, features=cast(Any, table.features)[place])
+
+
+def _key_of_rows(file: FrameColumns, nodes: NodeIds) -> int | None:
+    """Return the column that says what rows are called: one named like ids or the index, if possible one of `nodes`."""
+    found = [column_called(file, ID_NAMES), file.names.index(file.index) if file.index else None]
+    there = [each for each in found if each is not None]
+    return next((each for each in there if file.names_some(each, nodes)), there[0] if there else None)
 
 
 def read_features(path: Path, nodes: NodeIds, options: TableOptions = NOTHING_SAID) -> FeatureTable:

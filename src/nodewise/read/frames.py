@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nodewise.core.errors import InputError
-from nodewise.core.messages import first_line, listing
-from nodewise.graph.ids import plain_column
-from nodewise.read.columns import Columns
+from nodewise.core.messages import excerpt, first_line, listing
+from nodewise.graph.ids import NodeIds, id_kind, plain_column
+from nodewise.read.columns import CERTAIN_ID_NAMES, ID_NAMES, Columns, column_called, simplified
 from nodewise.read.parquet import ArrowColumns, matrix_of
 
 _INDEX = "__index_level_0__"
@@ -36,22 +37,40 @@ def _is_pandas(given: Any) -> bool:
     return hasattr(given, "columns") and hasattr(given, "iloc")
 
 
-def without_row_numbers(frame: Any) -> Any:
+def _is_range(index: Any) -> bool:
+    return type(index).__name__ == "RangeIndex"
+
+
+def _says_nothing(index: Any) -> bool:
+    """Tell whether an index of pandas is the one that every new frame gets: 0, 1, ..., and no name of ids."""
+    named = index.name is not None and simplified(str(index.name)) in ID_NAMES
+    return _is_range(index) and (index.start, index.step) == (0, 1) and not named
+
+
+def without_row_numbers(frame: Any, *, edges: bool = False) -> Any:
     """Return a frame of edges or labels without an index of pandas that only counts rows, such as filtering leaves.
 
-    One that is named, or stands beside labels and nothing else, names nodes.
+    One that is named, or stands beside labels and nothing else, names nodes; a range beside `edges` counts them.
     """
-    if not hasattr(frame, "iloc") or list(frame.index.names) != [None] or frame.index.dtype.kind not in "iu":
+    if not hasattr(frame, "iloc") or frame.index.nlevels > 1 or frame.index.dtype.kind not in "iu":
+        return frame
+    if frame.index.name is not None and not (edges and _is_range(frame.index)):
         return frame
     return frame.reset_index(drop=True) if len(set(frame.columns) - {"split"}) > 1 else frame
 
 
 @dataclass(frozen=True)
 class FrameColumns(ArrowColumns):
-    """The columns of a table in memory; see `nodewise.read.columns` for what every column file offers."""
+    """The columns of a table in memory; see `nodewise.read.columns` for what every column file offers.
+
+    `index` is the column that was the index of pandas, "" where none was; `counts` says that it holds whole numbers and
+    had no name, so that it names nodes or only counts rows.
+    """
 
     table: Any
     path: Path = Path("the table of features")
+    index: str = ""
+    counts: bool = False
 
     @classmethod
     def of(cls, frame: Any) -> FrameColumns:
@@ -63,9 +82,11 @@ class FrameColumns(ArrowColumns):
         if _is_pandas(frame) and not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()][0]
             raise InputError(f"the table: two columns are called {twice!r}; rename one of them")
+        index: list[str] = []
         try:
             if hasattr(frame, "iloc"):
-                table = pa.Table.from_pandas(frame)
+                # Left to itself, Arrow would forget every range, those that were sliced or turned round as well.
+                table = pa.Table.from_pandas(frame, preserve_index=not _says_nothing(frame.index))
                 # What names the rows comes first, as ids do in files; Arrow puts it last.
                 index = [name for name in table.schema.pandas_metadata["index_columns"] if isinstance(name, str)]
                 table = table.select([*index, *(name for name in table.column_names if name not in index)])
@@ -75,12 +96,33 @@ class FrameColumns(ArrowColumns):
         except (pa.ArrowException, TypeError, ValueError) as error:
             told = _unknown_type(frame) or f"{first_line(error)}; give each column one type"
             raise InputError(f"the table of features: {told}") from error
-        names = ["id" if name == _INDEX and "id" not in table.column_names else name for name in table.column_names]
-        table = table.rename_columns(names)
+        if _INDEX in index and any(simplified(name) in CERTAIN_ID_NAMES for name in table.column_names):
+            table, index = table.drop_columns([_INDEX]), [name for name in index if name != _INDEX]
+        names = ["id" if name == _INDEX else name for name in table.column_names]
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:
             raise InputError(f"the table of features: two columns are called {repeated[0]!r}; rename one of them")
-        return cls(pa.table(dict(zip(names, map(plain_column, table.columns), strict=True))))
+        plain = pa.table(dict(zip(names, map(plain_column, table.columns), strict=True)))
+        counts = index == [_INDEX] and id_kind(plain.schema.types[0]) == "integer"
+        return cls(plain, index=names[0] if len(index) == 1 else "", counts=counts)
+
+    def about(self, nodes: NodeIds, key_name: str | None = None) -> FrameColumns:
+        """Return the table without an index that only counts rows, where ids of these nodes are found elsewhere.
+
+        They are in the column that the user names, in one called like ids that holds some, or they are texts.
+        """
+        if not self.counts or len(self.names) < 2:
+            return self
+        bare = replace(self, table=self.table.drop_columns([self.index]), index="", counts=False)
+        if key_name not in (None, self.index) or nodes.kind == "string":
+            return bare
+        named = column_called(bare, ID_NAMES)
+        return bare if named is not None and bare.names_some(named, nodes) else self
+
+    def names_some(self, column: int, nodes: NodeIds) -> bool:
+        """Tell whether a column holds ids of some of these nodes."""
+        values = self.table.column(column)
+        return id_kind(values.type) == nodes.kind and bool((nodes.positions(values.drop_null()) >= 0).any())
 
     @property
     def schema(self) -> Any:
@@ -120,10 +162,11 @@ def _unknown_type(frame: Any) -> str:
 
 
 @contextmanager
-def as_files(**given: Any) -> Iterator[dict[str, Any]]:
+def as_files(nodes: Callable[[], NodeIds] | None = None, **given: Any) -> Iterator[dict[str, Any]]:
     """Lend a file for each table that is in memory; names of files, and what is missing, stay as they are.
 
-    A table may also be a series or a mapping, whose index or keys are the ids.
+    A table may also be a series or a mapping, whose index or keys are the ids. `nodes` are those that it is about,
+    asked for only where there is a table.
     """
     import pyarrow.parquet as pq
 
@@ -133,7 +176,7 @@ def as_files(**given: Any) -> Iterator[dict[str, Any]]:
             if each is None or isinstance(each, str | os.PathLike):
                 files[name] = None if each is None else Path(each)
                 continue
-            pq.write_table(in_columns(each, name), file := Path(folder, name))
+            pq.write_table(in_columns(each, name, nodes and nodes()), file := Path(folder, name))
             files[name] = file
         with told_as_tables(folder):
             yield files
@@ -153,8 +196,8 @@ def is_series(given: Any) -> bool:
     return hasattr(given, "to_frame") and not hasattr(given, "columns")
 
 
-def in_columns(given: Any, name: str) -> Any:
-    """Return a table in memory, a series, or a mapping from ids, as an Arrow table."""
+def in_columns(given: Any, name: str, nodes: NodeIds | None = None) -> Any:
+    """Return a table in memory, a series, or a mapping from ids, as an Arrow table; `nodes` are those it is about."""
     if isinstance(given, Mapping):
         try:
             given = pa.table({"id": list(given), "label": list(given.values())})
@@ -165,4 +208,36 @@ def in_columns(given: Any, name: str) -> Any:
         given = given.to_frame(given.name or "label")
     if not is_frame(given):
         raise InputError(f"{name}: {type(given).__name__} is no table; give the name of a file, a frame or a mapping")
-    return FrameColumns.of(without_row_numbers(given) if name == "labels" else given).table
+    columns = FrameColumns.of(without_row_numbers(given) if name == "labels" else given)
+    return columns.table if nodes is None else columns.about(nodes).table
+
+
+def in_node_order(given: Any, nodes: NodeIds, named: bool, what: str) -> Any:
+    """Return the values of a pandas series for each node that its index names, None for others; anything else as it is.
+
+    Args:
+        given: perhaps a series.
+        nodes: in order.
+        named: whether they have names; else they are 0, 1, ..., and an index of texts says nothing of them.
+        what: to call it in messages.
+    """
+    if not (is_series(given) and hasattr(given, "iloc")) or _says_nothing(given.index):
+        return given
+    index = FrameColumns.of(given.index.to_frame(index=False, name="id")).table.column(0)
+    if not named and id_kind(index.type) == "string":
+        return given
+    rows = rows_of(NodeIds(index, what), nodes, what)
+    values = list(given)
+    return [values[row] if row >= 0 else None for row in rows]
+
+
+def rows_of(ids: NodeIds, nodes: NodeIds, what: str) -> npt.NDArray[np.int64]:
+    """Return the row of each node, -1 for one without; refuse rows of anything else, likely of other nodes."""
+    remedy = "give them the ids of the nodes, or put them in the order of the nodes and call reset_index(drop=True)"
+    if ids.kind != nodes.kind and len(nodes) and len(ids):
+        seen = f"its rows are called {excerpt(ids[0])} and the nodes {excerpt(nodes[0])}"
+        raise InputError(f"{what}: {seen}; {remedy}", code="other-id-type")
+    if len(strangers := np.flatnonzero(nodes.positions(ids) < 0)):
+        seen = f"a row is called {excerpt(ids[int(strangers[0])])}, which no node is"
+        raise InputError(f"{what}: {seen}; {remedy}", code="other-nodes")
+    return ids.positions(nodes)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError, did_you_mean, require_type
-from nodewise.core.messages import excerpt
+from nodewise.core.messages import count, excerpt, first_line
 from nodewise.graph.adjacency import DIRECTED, Edges
 from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds
@@ -26,6 +26,9 @@ def edges_from_scipy(
     matrix: Any, source: str = "the adjacency matrix", weighted: bool = True, directed: bool = False
 ) -> Edges:
     """Return an edge for every entry of a square matrix that is not zero, its weight; ids are the row numbers."""
+    if np.ndim(matrix) != 2 and not sp.issparse(matrix):  # scipy makes a matrix of a number, and of a list
+        raise InputError(f"{source} is {matrix!r:.60}; give a square matrix of numbers", code="bad-argument")
+    _refuse_damaged(matrix, source)
     try:
         coo = sp.coo_matrix(matrix)
     except (ValueError, TypeError):
@@ -40,6 +43,24 @@ def edges_from_scipy(
         return f"{source}, row {coo.row[entry]}, column {coo.col[entry]}"
 
     return edges.weighted(coo.data, place, weighted).once(directed)
+
+
+def _refuse_damaged(given: Any, source: str) -> None:
+    """Refuse compressed or listed entries that point outside the matrix: compiled code of scipy would follow them."""
+    matrix: Any = given  # which asking whether it is sparse would take for less than it is
+    if not sp.issparse(given) or matrix.ndim != 2:
+        return
+    pairs: list[tuple[Any, int]] = []
+    if matrix.format in ("csr", "csc", "bsr"):
+        try:
+            matrix.check_format(full_check=True)
+        except (ValueError, TypeError, IndexError) as error:
+            raise InputError(f"{source} is damaged: {first_line(error)}; make it again", code="damaged-file") from None
+    elif matrix.format == "coo":
+        pairs = [(matrix.row, matrix.shape[0]), (matrix.col, matrix.shape[1])]
+    for places, size in pairs:
+        if len(places) and not 0 <= int(places.min()) <= int(places.max()) < size:
+            raise InputError(f"{source} is damaged: an entry is outside of it; make it again", code="damaged-file")
 
 
 def edges_from_networkx(
@@ -176,9 +197,7 @@ def edges_of_types(data: Any, directed: bool = False) -> Edges:
     firsts = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
     ids = NodeIds([f"{kind}:{number}" for kind, size in sizes.items() for number in range(size)])
     ends = [
-        _ends_of(getattr(data[kind], "edge_index", None), f"edge_index of {kind}")
-        + np.array([[firsts[kind[0]]], [firsts[kind[2]]]])
-        for kind in data.edge_types
+        _ends_between(data, kind, sizes) + np.array([[firsts[kind[0]]], [firsts[kind[2]]]]) for kind in data.edge_types
     ]
     sources, targets = np.concatenate(ends, axis=1) if ends else np.empty((2, 0), np.int64)
     relations = sorted({str(kind[1]) for kind in data.edge_types})
@@ -188,6 +207,20 @@ def edges_of_types(data: Any, directed: bool = False) -> Edges:
     ]
     types = EdgeTypes(np.concatenate(codes), tuple(relations)) if ends else None
     return Edges(ids, sources, targets, types=types).once(directed)
+
+
+def _ends_between(data: Any, kind: tuple[str, str, str], sizes: Mapping[str, int]) -> npt.NDArray[Any]:
+    """Return the ends of one type of edges, each within its own kind: one beyond it would be a node of the next."""
+    ends = _ends_of(getattr(data[kind], "edge_index", None), f"edge_index of {kind}")
+    for side, of in zip(ends, (kind[0], kind[2]), strict=True):
+        if of not in sizes:
+            raise InputError(f"the edges {kind} name nodes of type {of!r}, of which there are none; add them")
+        for node in (int(side.min()), int(side.max())) if side.size else ():
+            if not 0 <= node < sizes[of]:
+                raise InputError(
+                    f"edge_index of {kind} names node {node} of {of!r}, which has {count(sizes[of], 'node')}"
+                )
+    return ends
 
 
 def type_details(data: Any) -> dict[str, Any]:

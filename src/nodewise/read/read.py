@@ -220,7 +220,7 @@ def _read_from_memory(path: Any, labels: Any, **options: Any) -> Graph:
     with tempfile.TemporaryDirectory() as folder:
         edges, table = Path(folder, "edges"), Path(folder, "labels")
         if is_frame(path):
-            pq.write_table(FrameColumns.of(without_row_numbers(path)).table, edges)
+            pq.write_table(FrameColumns.of(without_row_numbers(path, edges=True)).table, edges)
         elif not isinstance(path, str | os.PathLike):
             edges = edges.with_suffix(".npz")
             as_graph(path).to_npz(edges)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nodewise.core.errors import InputError, did_you_mean, require_seed, require_type, require_whole
+from nodewise.core.folder import RunFolder
 from nodewise.core.messages import html_table, text_table
 from nodewise.core.parts import Unloaded
 from nodewise.core.progress import for_terminal
@@ -23,6 +24,7 @@ from nodewise.evaluation.inputs import Matrix, check_vectors
 from nodewise.evaluation.links import link_prediction
 from nodewise.evaluation.paired import PairedDifference
 from nodewise.evaluation.presets import get_preset
+from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.splits import parse_split
 from nodewise.methods.settings import Settings
@@ -323,7 +325,7 @@ def _by_split(row: Report, metric: str) -> np.ndarray:
 
 def _crowded(graph: Graph) -> bool:
     """Tell whether there are too few pairs without an edge to compare edges with."""
-    return graph.num_edges > 0.45 * graph.num_nodes * (graph.num_nodes - 1)
+    return len(graph.indices) // 2 > 0.45 * graph.num_nodes * (graph.num_nodes - 1)
 
 
 def evaluate(
@@ -395,6 +397,8 @@ def evaluate(
         # Told last, since an error is told in one line and alone.
         if unlabeled := int((~labeled).sum()):
             notes += (f"{unlabeled:,} of {len(labeled):,} nodes have no label and are left out of the scores",)
+    if graph is not None and _has_changed(graph, paths[0]):
+        notes += (f"{graph.name} has changed since {paths[0]} was made: baselines are of the graph as it is now",)
     if missing:
         notes += (f"no comparison with untrained baselines: {missing}; name it (--graph GRAPH, or graph= in Python)",)
     warnings = tuple(dict.fromkeys(warning for matrix in runs.matrices for warning in collapse_warnings(matrix)))
@@ -403,6 +407,12 @@ def evaluate(
     for note in (*(f"warning: {warning}" for warning in warnings), *notes):
         say(note, quiet)
     return replace(found, warnings=warnings, notes=notes)
+
+
+def _has_changed(graph: Graph, path: Path) -> bool:
+    """Tell whether a graph differs from the one a run was made of; of a run that held edges out nobody can say."""
+    recorded = recorded_graph(path).get("sha256")
+    return recorded is not None and not RunFolder(path).held_out.is_file() and recorded != fingerprint(graph)
 
 
 def _split(known: KnownLabels, split: str | None, repeats: int | None) -> tuple[str, int]:

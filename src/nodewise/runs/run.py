@@ -143,7 +143,7 @@ class Run:
             return NeighborTable.of_one(one, self.embeddings.neighbors(one, k))
         nodes = [one] if one is not None else cast("Sequence[int | str] | NodeIds | None", node)
         vectors = new if new is None or isinstance(new, Embeddings) else Path(new)
-        with as_files(attributes=attributes) as files:
+        with as_files(self._ids, attributes=attributes) as files:
             found = find_neighbors(
                 self.path,
                 nodes,
@@ -162,7 +162,7 @@ class Run:
         """Return groups of similar nodes, with names; see `nodewise.runs.clusters.find_clusters`."""
         from nodewise.runs.clusters import find_clusters
 
-        with as_files(attributes=attributes) as files:
+        with as_files(self._ids, attributes=attributes) as files:
             return find_clusters(self.path, k, **{"source": self._graph} | options | files)
 
     def evaluate(
@@ -196,7 +196,7 @@ class Run:
         if new is not None and not isinstance(new, str | os.PathLike | Embeddings):
             new = self.transform(new, only="new")
         vectors = new if new is None or isinstance(new, Embeddings) else Path(new)
-        with as_files(labels=labels, attributes=attributes) as files:
+        with as_files(self._ids, labels=labels, attributes=attributes) as files:
             return classify_run(self.path, files["labels"], new=vectors, kind=kind, attributes=files["attributes"])
 
     def report(
@@ -211,9 +211,12 @@ class Run:
         from nodewise.runs.page import write_report
 
         page = None if output is None else Path(output)
-        with as_files(labels=labels, attributes=attributes) as files:
+        with as_files(self._ids, labels=labels, attributes=attributes) as files:
             tables = {f"{name}_file": file for name, file in files.items()}
             return write_report(self.path, page, self._source(graph), **tables, **options)
+
+    def _ids(self) -> NodeIds:
+        return self.embeddings.ids
 
     def _source(self, given: PathLike | Graph | None) -> GraphSource | Graph | None:
         if given is None or isinstance(given, Graph):

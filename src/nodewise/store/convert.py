@@ -118,7 +118,7 @@ def write_store(graph: Graph, store: PathLike, *, half: bool = False, progress: 
         facts = {
             "name": graph.name,
             "nodes": graph.num_nodes,
-            "edges": graph.num_edges,
+            "edges": len(graph.indices) // 2,
             "features": None if graph.structural else graph.num_features,
             "notes": graph.notes,
             "class_names": graph.class_names,
@@ -165,17 +165,19 @@ def convert(
         if types.names:
             typed = staging.step("types", lambda: write_types(staging, types, places, plan.weighted))
             files, found = files | typed["files"], (*found, *typed["notes"])
+        directed = None
         for faces in (True, False) if plan.directed else (False,):
             adjacency = sort_edges(
                 task.path, staging, batches, len(ids), places, task.memory, progress, plan.weighted, faces, types
             )
+            directed = len(adjacency.indices) // 2 if faces else directed
             prefix = "faces_" if faces else ""
             for name in ("indptr", "indices", "weights"):
                 if (array := getattr(adjacency, name)) is not None:
                     files[f"{prefix}{name}.bin"] = [array.dtype.str, list(array.shape)]
             if adjacency.weights is not None:
                 files[f"{prefix}bounds.bin"] = ["<i4", [len(adjacency.weights)]]
-        notes = (*found, *done["notes"], *labeled["notes"], *adjacency.notes())
+        notes = (*found, *done["notes"], *labeled["notes"], *adjacency.notes(directed))
         facts = {
             "name": task.path.name.split(".")[0] or task.path.name,
             "nodes": len(ids),

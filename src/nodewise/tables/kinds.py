@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -215,8 +216,16 @@ def _from_text(where: str, name: str, text: Any) -> Reading:
     if len(distinct) <= 4 and lower <= values.TRUE | values.FALSE and not lower <= {"0", "1"}:
         return Reading("boolean")
     style, share = values.number_style(known)
+    signs = values.signs(known) if share >= _MOSTLY else Counter[str]()
+    if len(signs.keys() - {"", "%"}) > 1:  # € and $ are no one number, though each is
+        share = 0.0
     if share == 1 and not values.are_codes(known):
-        return _number(where, name, text, values.NumberForm(style))
+        found = _number(where, name, text, values.NumberForm(style))
+        if "%" in signs and len(signs) > 1:
+            others = f"{len(known) - signs['%']:,} without"
+            doubt = f"{count(signs['%'], 'value')} with % and {others}, all read as they stand: 10% is 10"
+            return found._replace(warning="; ".join(filter(None, (found.warning, doubt))))
+        return found
     if _MOSTLY <= share < 1:
         bad = np.isnan(values.numbers(known, style))
         return _doubtful(where, name, known, bad, share, "number", values.NumberForm(style))
@@ -258,10 +267,10 @@ def _usual_form(text: Any) -> values.NumberForm:
     """Return the way of writing numbers, with a unit or without, that reads the most values."""
     style, share = values.number_style(text)
     common = [unit for unit, _ in values.units(text).most_common() if unit]
-    if share == 1 or not common:
+    if not common or (share == 1 and len(values.signs(text).keys() - {"", "%"}) < 2):
         return values.NumberForm(style)
     other, more = values.number_style(values.without_unit(text, common[0]))
-    return values.NumberForm(other, common[0]) if more > share else values.NumberForm(style)
+    return values.NumberForm(other, common[0]) if more > share or share == 1 else values.NumberForm(style)
 
 
 def _numbers(text: Any, form: values.NumberForm) -> Any:

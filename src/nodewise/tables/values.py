@@ -29,12 +29,16 @@ _NUMBER = {
 }
 """How numbers are written: 1234.5 or 1e3; 1.234,5 or 1234,5; 1,234.5."""
 NUMBER_STYLES = tuple(_NUMBER)
-_UNITS = r"[\s€$£%']"
+_GAPS = "\u00a0\u2007\u2009\u202f"
+"""Blanks that do not break or are thin, as they stand between thousands."""
+_UNITS = rf"[\s{_GAPS}€$£%']"
+_BELOW_ZERO = (("\u2212", "-"), (r"^\(([\d.,]+)\)$", r"-\1"), (r"^([\d.,]*\d[\d.,]*)-$", r"-\1"))
+"""Other ways to write a minus: the sign of typesetters, an accountant's parentheses, and one behind the number."""
 _LONGEST_UNIT = 8
 _UNIT_SIGNS = "°%²³/"
 _CURRENCIES = "EUR|USD|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|KRW|ZAR|TRY"
 _WITH_UNIT = (
-    rf"^(?P<before>[A-Z]{{0,2}}\p{{Sc}}|{_CURRENCIES})?\s*[+-]?\d[\d.,']*(?:[eE][+-]?\d+)?"
+    rf"^(?P<before>[A-Z]{{0,2}}\p{{Sc}}|{_CURRENCIES})?\s*[+\-\x{{2212}}]?\d[\d.,'{_GAPS}]*(?:[eE][+-]?\d+)?"
     rf"\s*(?P<after>[\p{{L}}\p{{Sc}}{_UNIT_SIGNS}]{{1,{_LONGEST_UNIT}}})?$"
 )
 """A number with its unit. Before it only money is one: letters before a number are the name of something."""
@@ -93,6 +97,8 @@ def numbers(text: Any, style: str) -> npt.NDArray[np.float64]:
         except pa.ArrowInvalid:
             pass
     bare = pc.replace_substring_regex(text, _UNITS, "")
+    for written, meant in _BELOW_ZERO:
+        bare = pc.replace_substring_regex(bare, written, meant)
     bare = pc.if_else(pc.match_substring_regex(bare, _NUMBER[style]), bare, None)
     if style == "comma":
         bare = pc.replace_substring(pc.replace_substring(bare, ".", ""), ",", ".")
@@ -115,11 +121,15 @@ def number_style(text: Any) -> tuple[str, float]:
 
 
 def without_unit(text: Any, unit: str) -> Any:
-    """Return strings without the unit that stands after or before their number; those without it as they are."""
+    """Return strings without the unit that stands after or before their number, null for another sign of money.
+
+    Those without a unit are as they are.
+    """
     if not unit:
         return text
     written = re.escape(unit)
-    return pc.replace_substring_regex(text, rf"^{written}\s*|\s*{written}$", "", max_replacements=1)
+    bare = pc.replace_substring_regex(text, rf"^{written}\s*|\s*{written}$", "", max_replacements=1)
+    return pc.if_else(pc.match_substring_regex(bare, r"\p{Sc}"), None, bare)
 
 
 def units(text: Any) -> Counter[str]:
@@ -133,6 +143,12 @@ def units(text: Any) -> Counter[str]:
     return Counter(
         (before or "") + (after or "") for before, after in pairs if before is not None and not (before and after)
     )
+
+
+def signs(text: Any) -> Counter[str]:
+    """Return how often known values have each sign of money, a percent sign, or neither ("")."""
+    found = pc.struct_field(pc.extract_regex(text.drop_null(), r"^[^\p{Sc}%]*(?P<sign>[\p{Sc}%]?)"), "sign")
+    return Counter(found.to_pylist())
 
 
 def is_unit(text: str) -> bool:

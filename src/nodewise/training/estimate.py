@@ -43,7 +43,7 @@ class Estimate:
 def estimate(graph: Graph, settings: LearnerSettings, *, threads: int = 1, on_gpu: bool = False) -> Estimate:
     """Estimate what embedding a graph with these settings takes; the seconds are those of a CPU."""
     sparse = not graph.structural and sp.issparse(graph.features)
-    nodes, entries = graph.num_nodes, 2 * graph.num_edges + graph.num_nodes
+    nodes, entries = graph.num_nodes, len(graph.indices) + graph.num_nodes
     columns = NUM_STRUCTURAL if graph.structural else graph.num_features
     stored = _stored(graph) if sparse else nodes * columns
     some, words = min(nodes, MOST_ROWS), stored / max(nodes, 1) * sparse

@@ -25,6 +25,8 @@ CHOSEN_BY = {
 """The objectives, in words."""
 
 _IDENTITY = "search.json"
+CONTENT = "content"
+"""The key of a number for all that the graph holds; searches of before it was kept have none."""
 
 
 @contextmanager
@@ -61,7 +63,13 @@ def begun_before(folder: Path, identity: dict[str, Any]) -> bool:
             f"{folder}: holds files that are not a search's; name a new or empty folder", code="foreign-folder"
         )
     earlier = json_object(content_of(path), str(path))
+    if CONTENT in identity and earlier.get(CONTENT, identity[CONTENT]) != identity[CONTENT]:
+        raise InputError(
+            f"{folder}: holds a search on other edges, features or labels; name another folder", code="other-run"
+        )
     for name, value in identity.items():
+        if name == CONTENT:
+            continue
         if earlier.get(name) != value:
             raise InputError(
                 f"{folder}: holds a search with {name} {earlier.get(name)!r}, not {value!r}; name another folder"

@@ -7,6 +7,7 @@ Test labels are removed before anything else happens, so nothing that follows ca
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ from nodewise.core.progress import Progress, SilentProgress
 from nodewise.core.tracking import Board
 from nodewise.evaluation.links import link_prediction
 from nodewise.evaluation.probe import linear_probe
+from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph
 from nodewise.graph.splits import redrawn_splits
 from nodewise.methods.embedding import embed_nodes
@@ -57,6 +59,15 @@ def without_test_labels(graph: Graph) -> Graph:
     labels[known] = graph.labels[known]
     labels[graph.split.test] = 0
     return replace(graph, labels=labels)
+
+
+def content_of_graph(graph: Graph) -> str:
+    """Return a number for all that a search depends on: edges, features, ids, the labels it may read and the split."""
+    parts = () if graph.split is None else tuple(vars(graph.split).values())
+    digest = hashlib.sha256(fingerprint(graph).encode())
+    for array in (graph.labels, *parts):
+        digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 class Hopeless(Exception):
