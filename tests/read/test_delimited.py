@@ -156,3 +156,9 @@ def test_a_gap_in_a_single_column_is_refused_but_not_at_its_end(tmp_path):
     assert opened(tmp_path, "x\ny\n\n\n").read([0]).keys[0].to_pylist() == ["x", "y"]
     with pytest.raises(InputError, match="line 2: empty"):
         opened(tmp_path, "x\n\ny\n").read([0])
+
+
+def test_arrow_reads_memory_of_its_own(tmp_path, monkeypatch):
+    """A thread of Arrow's that lets go of a Python object while the interpreter exits aborts the process."""
+    monkeypatch.setattr(pa, "py_buffer", None)
+    assert opened(tmp_path, "id,x\na,1\n").read([0], [1]).keys[0].to_pylist() == ["a"]
