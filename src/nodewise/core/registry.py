@@ -49,8 +49,8 @@ class Registry(Mapping[str, T]):
     def register(self, name: str) -> Callable[[C], C]:
         """Return a decorator that lets `name` stand for a class, and tells the class so."""
         decorator = f'@nodewise.{self.kind.replace(" ", "")}("my-name")'
-        if not isinstance(name, str) or not name.strip() or set(name) & {"+", ":"}:
-            told = f"{self._one} is registered by a name without + and :, as {decorator}, not {seen(name)}"
+        if not isinstance(name, str) or not name.strip() or "+" in name:
+            told = f"{self._one} is registered by a name without +, as {decorator}, not {seen(name)}"
             raise InputError(told, code="bad-argument")
 
         def keep(part: C) -> C:
