@@ -9,16 +9,20 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from tests.command_line import SMALL, Nodewise
 
 import nodewise as nw
 from nodewise.core import tracking
 from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.search import NeighborTable
 
 NODES = 30
 ESCAPE = "\x1b[31m"
@@ -100,6 +104,18 @@ CASES: list[Case] = [
     ("weights that are ids", {}, f"{EMBED} --weight-column 2", "input"),
     ("all edges held out", {}, f"{EMBED} --hold-out-edges 1", "input"),
     ("links of a run that kept none", {}, "evaluate run --task links", "no-held-out-edges"),
+    # files and folders
+    ("a cut-off spreadsheet", {"given.xlsx": "PK\x03\x04abc"}, "inspect edges.csv -f given.xlsx", "damaged-file"),
+    ("a cut-off archive", {"given.zip": "PK\x03\x04abc"}, "inspect edges.csv -f given.zip", "damaged-file"),
+    ("a device without numbers", {}, f"{EMBED} --device meta", "unknown-device"),
+    ("a device that is not there", {}, f"{EMBED} --device cuda:99", "unknown-device"),
+    ("the demo over another run", {}, "demo -o run -q", "other-run"),
+    (
+        "a setting that no file holds",
+        {"paths.py": "from pathlib import Path\nimport nodewise as nw\nclass Mine(nw.Strategy):\n  x: Path = Path()"},
+        f"{EMBED} --set sampling.strategy=paths.py:Mine",
+        "own-code-failed",
+    ),
     # limits
     ("a limit that is no size", {}, f"{EMBED} --max-memory nanGB", "input"),
     ("a limit that is no number", {}, f"{EMBED} --max-minutes nan", "usage"),
@@ -176,3 +192,105 @@ def test_callbacks_that_are_none(callbacks: Any) -> None:
     with pytest.raises(nw.InputError) as refusal, tracking.told(callbacks, {}):
         pass
     assert refusal.value.code == "bad-argument"
+
+
+def refusal_of(misuse: Callable[[], object]) -> nw.InputError:
+    with pytest.raises(nw.InputError) as refusal:
+        misuse()
+    assert str(refusal.value).isprintable()
+    return refusal.value
+
+
+GRAPH = nw.Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0], ids=[f"n{i}" for i in range(6)])
+WIDE = pd.DataFrame({"id": GRAPH.ids, "m": [10**30 + i for i in range(6)]})
+ENDS = pd.DataFrame({"source": [f"n{i}" for i in range(6)], "target": [f"n{(i + 1) % 6}" for i in range(6)]})
+
+
+def own(**body: Any) -> type[nw.Strategy]:
+    return type("Own", (nw.Strategy,), body | {"choose": lambda self, batch: batch.negatives})
+
+
+@pytest.mark.parametrize(
+    ("misuse", "code", "told"),
+    [
+        (lambda: nw.read_graph(ENDS, features=WIDE), "bad-number", "64 bits"),
+        (lambda: nw.Graph.from_edges([0], [1], features=WIDE[["id"]], columns=5), "bad-argument", "columns"),
+        (lambda: nw.Graph.from_edges([0], [1], num_nodes=-1), "bad-argument", "num_nodes"),
+        (lambda: nw.read_graph(np.eye(5)), "bad-argument", "numpy.ndarray of the shape (5, 5)"),
+        (lambda: nw.NodeEmbedder().fit(np.eye(5)), "bad-argument", "shape (5, 5)"),
+        (lambda: nw.Graph.from_scipy(np.zeros((2, 2, 2))), "input", "shape (2, 2, 2)"),
+        (lambda: Embeddings(["a"], np.array([["a", "b"]])), "input", "shape (1, 2)"),
+        (lambda: Embeddings(["a"], np.ones((1, 2))).write(None), "bad-argument", "the file"),
+        (lambda: nw.strategy("x")(int), "own-code-failed", "nodewise.Strategy"),
+        (lambda: nw.encoder("x")(int), "own-code-failed", "nodewise.EncoderSettings"),
+        (lambda: nw.method("x")(int), "own-code-failed", "nodewise.Estimator"),
+        (lambda: nw.dataset("x")(5), "own-code-failed", "a function"),
+        (lambda: nw.strategy(own()), "bad-argument", '@nodewise.strategy("my-name")'),
+        (lambda: nw.strategy("a+b"), "bad-argument", "without +"),
+        (lambda: own(__annotations__={"x": list}, x=[]), "own-code-failed", "mutable default"),
+        (lambda: own(__annotations__={"x": float}), "own-code-failed", "x has no default"),
+        (lambda: own(__annotations__={"x": Path}, x=Path()), "own-code-failed", "of the type Path"),
+        (lambda: own(__init__=lambda self: None), "own-code-failed", "__init__"),
+    ],
+)
+def test_misuse_in_python(misuse: Callable[[], object], code: str, told: str) -> None:
+    refusal = refusal_of(misuse)
+    assert refusal.code == code
+    assert told in str(refusal)
+
+
+def test_a_tensor_that_is_trained_is_features() -> None:
+    assert nw.Graph.from_edges([0, 1], [1, 2], features=torch.ones(3, 2, requires_grad=True)).num_features == 2
+
+
+@pytest.mark.parametrize("body", [np.nan, np.inf, 1j])
+def test_a_method_that_returns_no_vectors(body: complex) -> None:
+    settings = make_dataclass("Few", [("dimension", int, 2)], frozen=True)
+    embed = {"_embed": lambda self, inputs, watch: torch.full((6, 2), body)}
+    method = type("Odd", (nw.Embedder,), {"settings_class": settings, "needs_features": False, "uses": "A"} | embed)
+    refusal = refusal_of(lambda: method().fit(GRAPH))
+    assert refusal.code == "own-code-failed"
+    assert ("complex" if body == 1j else "not all finite") in str(refusal)
+    assert "learning_rate" not in str(refusal)
+
+
+def test_what_others_say_cannot_drive_a_terminal() -> None:
+    def fails(self: object, batch: object) -> None:
+        raise ValueError(f"a\n{ESCAPE}")
+
+    strategy = type("Fails", (nw.Strategy,), {"choose": fails})
+    refusal_of(lambda: nw.NodeEmbedder(steps=1, dimension=4, strategy=strategy()).fit(GRAPH))
+    ids = [f"n{i}{ESCAPE}" for i in range(6)]
+    near = NeighborTable.of_one(ids[0], [(each, 0.5) for each in ids[1:]])
+    assert "\x1b" not in f"{near}{near!r}"
+
+
+def test_saving_keeps_runs_of_others(tmp_path: Path) -> None:
+    model = nw.NodeEmbedder(steps=1, dimension=4).fit(GRAPH)
+    run = model.save(tmp_path / "run", GRAPH)
+    assert list(run.transform(GRAPH, nodes="n1").ids) == list(model.transform(GRAPH, nodes="n1").ids) == ["n1"]
+    model.save(tmp_path / "run", GRAPH)  # the same again
+    other = nw.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    another = nw.NodeEmbedder(steps=1, dimension=4).fit(other)
+    refusal = refusal_of(lambda: another.save(tmp_path / "run", other))
+    assert refusal.code == "other-run"
+    assert "overwrite=True" in str(refusal)
+    assert len(another.save(tmp_path / "run", other, overwrite=True).embeddings) == 4
+    assert refusal_of(lambda: model.save("a\0b")).code == "bad-argument"
+
+
+def test_a_metapath_with_a_gap() -> None:
+    graph = nw.Graph.from_edges([0, 1, 2], [1, 2, 3], types=["x", "y", "y"])
+    assert refusal_of(lambda: graph.along("x,,y")).code == "bad-metapath"
+
+
+def test_a_working_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodewise: Nodewise) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    try:
+        outcome = nodewise("inspect", "edges.csv")
+    finally:
+        monkeypatch.undo()
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert outcome.err.rstrip().endswith("[missing-file]")

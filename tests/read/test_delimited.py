@@ -165,3 +165,9 @@ def test_a_first_line_may_name_the_delimiter(tmp_path):
     graph = nw.read_graph(tmp_path / "edges.csv")
     assert list(graph.ids) == ["a", "b", "c"]
     assert "edges.csv: line 2 read as column names" in graph.notes
+
+
+def test_arrow_reads_memory_of_its_own(tmp_path, monkeypatch):
+    """A thread of Arrow's that lets go of a Python object while the interpreter exits aborts the process."""
+    monkeypatch.setattr(pa, "py_buffer", None)
+    assert opened(tmp_path, "id,x\na,1\n").read([0], [1]).keys[0].to_pylist() == ["a"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from nodewise.cli import common as cli
 from nodewise.cli.embed import summarize
@@ -28,6 +28,9 @@ And a page to look at it all, in any browser: {page}"""
 def demo(
     *,
     output: cli.RunOutput = Path("runs/demo"),
+    overwrite: Annotated[
+        bool, cli.option("Replace a finished run there, also one of another graph or method.")
+    ] = False,
     shown: cli.Shown,
     data_dir: cli.DataDir = None,
     seed: cli.Seed = 0,
@@ -44,7 +47,12 @@ def demo(
     from nodewise.runs.embed import embed as leave_run
 
     source, settings = GraphSource("citeseer", data_dir=data_dir), cli.load_settings(None, None, set)
-    run = leave_run(NodeEmbedder(settings, seed=seed, device=device), source, output, EmbedPlan(quiet=shown.quiet))
+    run = leave_run(
+        NodeEmbedder(settings, seed=seed, device=device),
+        source,
+        output,
+        EmbedPlan(quiet=shown.quiet, overwrite=overwrite),
+    )
     if run is None:
         return
     options: dict[str, Any] = {"device": device, "data_dir": data_dir}

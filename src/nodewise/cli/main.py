@@ -16,6 +16,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -39,7 +40,7 @@ from nodewise.cli.reproduce import reproduce
 from nodewise.cli.transform import transform
 from nodewise.cli.tune import tune
 from nodewise.core.environment import tune_process
-from nodewise.core.errors import NodewiseError
+from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.files import require_utf8
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code, reason, stopped_by_exception
 from nodewise.core.terminal import begin_notes, drop_notes, end_notes, open_streams, release_notes, silence, tell
@@ -92,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for argument in given:
             require_utf8(argument)
         _require_memory(given)
+        _require_folder(given)
         command = typer.main.get_command(app)
         with warnings.catch_warnings(), command.make_context("nodewise", given) as context:
             if not (sys.warnoptions or os.environ.get("NODEWISE_DEBUG") == "1"):
@@ -142,6 +144,16 @@ def _require_memory(arguments: Sequence[str]) -> None:
     if not light and limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY:
         least = f"raise the limit of {limit:,} bytes (ulimit -v) to {_LEAST_MEMORY:,} or more"
         raise NodewiseError(f"not enough memory to start; {least}", code="too-little-memory")
+
+
+def _require_folder(arguments: Sequence[str]) -> None:
+    """Refuse to start in a folder that has been removed, where libraries end the process in words of their own."""
+    try:
+        Path.cwd()
+    except OSError:
+        if arguments and _LIGHT.isdisjoint(arguments):
+            told = "the working folder no longer exists; change to one that does"
+            raise InputError(told, code="missing-file") from None
 
 
 def _fail(message: str, status: int, code: str = "") -> int:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from nodewise.core import config
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, seen
 from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
 from nodewise.sampling.oracle import Oracle
@@ -100,7 +100,7 @@ def _entry(given: Strategy | str, settings: Settings) -> Entry:
         changes = [f"sampling.strategy={json.dumps(name)}", *(f"sampling.{part}" for part in values)]
         chosen, label = config.override(settings, changes, f"strategy {given}"), given
     else:
-        raise InputError(f"a strategy is a name or an object, not {given!r:.60}", code="bad-argument")
+        raise InputError(f"a strategy is a name or an object, not {seen(given)}", code="bad-argument")
     Sampler(chosen.sampling)
     own = not type(chosen.sampling).__module__.startswith("nodewise.")
     return Entry(label, chosen, code=source_hash(type(chosen.sampling)) if own else "")

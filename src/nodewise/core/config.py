@@ -27,7 +27,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 from nodewise.core.errors import InputError, did_you_mean
 from nodewise.core.files import read_bytes
 from nodewise.core.parts import Part, Unloaded
-from nodewise.core.registry import FileText, failure, name_in_files
+from nodewise.core.registry import FileText, failure, is_own, name_in_files
 
 T = TypeVar("T")
 
@@ -162,6 +162,27 @@ NotNegative = Annotated[float, Range(0)]
 Share = Annotated[float, Range(0, 1)]
 
 
+def require_settings(cls: type[Part]) -> None:
+    """Refuse a class of the user's own with a setting that no file could hold."""
+    try:
+        kinds = get_type_hints(cls)
+    except NameError:  # of a type that is not defined yet
+        return
+    for item in _fields(cls):
+        if not _can_be_written(kinds[item.name]):
+            raise cls._unfit(f"{item.name} is of the type {getattr(kinds[item.name], '__name__', kinds[item.name])}")
+
+
+def _can_be_written(kind: Any) -> bool:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        others = [each for each in arguments if each is not type(None)]
+        return len(others) == 1 and _can_be_written(others[0])
+    if origin is tuple:
+        return len(arguments) == 2 and arguments[1] is Ellipsis and _can_be_written(arguments[0])
+    return kind in _KINDS or origin is Literal or is_dataclass(kind)
+
+
 @dataclass(frozen=True)
 class Checked:
     """Settings whose annotations say which values are allowed, such as ``dimension: Size = 64``; NaN never is.
@@ -183,6 +204,8 @@ class Checked:
         if section is not None:
             cls._section = f"{section}."
         super().__init_subclass__()
+        if issubclass(cls, Part) and is_own(cls):
+            require_settings(cls)
 
     def __post_init__(self) -> None:
         for name, allowed in _ranges(type(self)).items():  # type: ignore[arg-type]  # a class has a hash

@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
 
+from nodewise.core.terminal import printable
+
 
 class NodewiseError(Exception):
     """Base of every error raised on purpose; the command line prints its one line and exits with `exit_code`.
@@ -20,7 +22,7 @@ class NodewiseError(Exception):
     code = "failed"
 
     def __init__(self, message: str = "", *, code: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(printable(message))  # it may quote a file, or an error of somebody else's
         if code is not None:
             self.code = code
 
@@ -44,11 +46,23 @@ class NotFitted(InputError, AttributeError):
     code = "not-fitted"
 
 
+def seen(value: object) -> str:
+    """Return a value as a short piece of a sentence; arrays, tensors and tables by their type and shape.
+
+    >>> seen([1, 2])
+    '[1, 2]'
+    """
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape and not isinstance(value, type):
+        kind = type(value)
+        return f"a {kind.__module__.partition('.')[0]}.{kind.__name__} of the shape {tuple(shape)}"
+    return printable(f"{value!r:.60}")
+
+
 def require_type(name: str, value: object, kind: Any, wanted: str) -> None:
     """Refuse an argument of another type, before whatever is below fails in words of its own."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is Integral):
-        seen = " ".join(f"{value!r:.60}".split())  # arrays and frames show themselves in lines
-        raise InputError(f"{name} must be {wanted}, not {seen}", code="bad-argument")
+        raise InputError(f"{name} must be {wanted}, not {seen(value)}", code="bad-argument")
 
 
 def require_whole(name: str, value: Any, least: int = 1, most: int = 2**63 - 1) -> None:

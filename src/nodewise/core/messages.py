@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from nodewise.core.errors import InputError
+from nodewise.core.terminal import printable
 
 _EXCERPT = 60
 
@@ -57,8 +58,9 @@ def not_a_number(where: str, column: str, seen: object) -> InputError:
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table as lines of text, its columns aligned."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = ("  ".join(map(str.ljust, row, widths)) for row in (header, *rows))
+    shown = [[printable(cell) for cell in row] for row in (header, *rows)]  # ids may hold what drives a terminal
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)) for row in shown)
     return "\n".join(line.rstrip() for line in lines)
 
 

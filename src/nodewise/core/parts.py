@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, NoReturn, dataclass_transform
 
-from nodewise.core.errors import InputError
-from nodewise.core.registry import FileText, Registry
+from nodewise.core.errors import InputError, seen
+from nodewise.core.registry import FileText, Registry, is_own
 
 
 @dataclass_transform(frozen_default=True)
@@ -28,7 +28,24 @@ class Part:
 
     def __init_subclass__(cls) -> None:
         cls.name = f"{cls.__module__}:{cls.__qualname__}"  # until it is registered under a shorter one
-        dataclass(frozen=True)(cls)
+        own = is_own(cls)
+        if own and "__init__" in vars(cls):
+            raise cls._unfit("it has an __init__ of its own")
+        try:
+            dataclass(frozen=True)(cls)
+        except (TypeError, ValueError) as error:  # a list as a default, or one setting without behind one with
+            raise (cls._unfit(str(error).partition(":")[0]) if own else error) from error
+        for item in fields(cls) if own else ():  # type: ignore[arg-type]  # just made one
+            if item.init and item.default is MISSING and item.default_factory is MISSING:
+                raise cls._unfit(f"{item.name} has no default")
+
+    @classmethod
+    def _unfit(cls, why: str) -> InputError:
+        return InputError(
+            f"{cls.registry.kind} {cls.name}: {why}; its settings are annotated attributes with a default, each "
+            "true or false, a number, text, one of a Literal, or a tuple of these, such as share: float = 0.5",
+            code="own-code-failed",
+        )
 
     @classmethod
     def named(cls, name: str) -> type[Any]:
@@ -37,7 +54,7 @@ class Part:
         if not (isinstance(found, type) and issubclass(found, cls)):
             base = f"{cls.__module__}.{cls.__qualname__}"
             raise InputError(
-                f"{cls.registry.kind} {name} is not a class derived from {base}, but {found!r:.60}",
+                f"{cls.registry.kind} {name} is not a class derived from {base}, but {seen(found)}",
                 code="own-code-failed",
             )
         return found

@@ -20,7 +20,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-from nodewise.core.errors import InputError, NodewiseError, did_you_mean, require_type
+from nodewise.core.errors import InputError, NodewiseError, did_you_mean, require_type, seen
 
 T = TypeVar("T")
 C = TypeVar("C")
@@ -44,11 +44,17 @@ class Registry(Mapping[str, T]):
         self._found: dict[str, T] = {}
         self._own: dict[str, T] = {}  # those of the user's own that are registered, as files name them
         self._searched = False
+        self.base: type[Any] | None = None  # what a part has to derive from, if it is a class
 
     def register(self, name: str) -> Callable[[C], C]:
         """Return a decorator that lets `name` stand for a class, and tells the class so."""
+        decorator = f'@nodewise.{self.kind.replace(" ", "")}("my-name")'
+        if not isinstance(name, str) or not name.strip() or "+" in name:
+            told = f"{self._one} is registered by a name without +, as {decorator}, not {seen(name)}"
+            raise InputError(told, code="bad-argument")
 
         def keep(part: C) -> C:
+            self._require_fit(part)
             if self._is_guest(part) and name not in self._found:
                 self._import_all()  # later, one that comes along would find its name taken
             earlier: Any = self._found.get(name)
@@ -65,6 +71,18 @@ class Registry(Mapping[str, T]):
             return part
 
         return keep
+
+    @property
+    def _one(self) -> str:
+        return f"{'an' if self.kind[0] in 'aeiou' else 'a'} {self.kind}"
+
+    def _require_fit(self, part: Any) -> None:
+        """Refuse to register what could never be used."""
+        known = inspect.isfunction(part) or (isinstance(part, type) and part.__module__ != "builtins")
+        fits = known if self.base is None else isinstance(part, type) and issubclass(part, self.base)
+        if not fits:
+            wanted = "a function" if self.base is None else f"a class derived from nodewise.{self.base.__name__}"
+            raise InputError(f"{self._one} is {wanted}, not {seen(part)}", code="own-code-failed")
 
     def _is_guest(self, part: Any) -> bool:
         """Whether a part is neither of the package nor in a folder that this registry looks through."""
@@ -140,6 +158,8 @@ class Registry(Mapping[str, T]):
             sys.path.append(here)
         try:
             module = import_module(module_name) if file is None else _module_of(file)
+        except NodewiseError:
+            raise
         except (Exception, SystemExit) as error:  # whatever goes wrong in the user's module, in one line; exits too
             raise InputError(
                 f"cannot import the {self.kind} {name!r}: {_one_line(error)}", code="own-code-failed"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from nodewise.core.errors import InputError, require_type
+from nodewise.core.errors import InputError, require_type, seen
 from nodewise.core.progress import Progress
 from nodewise.core.registry import Registry, told_as_own
 from nodewise.graph.graph import Graph
@@ -31,11 +31,11 @@ def load_dataset(
     known = name if DATASETS.is_own(name) else name.strip().lower()
     loader: object = DATASETS[known]
     if not callable(loader):
-        raise InputError(f"data set {known} is no function that returns a graph, but {loader!r:.60}", code=_OWN_FAILED)
+        raise InputError(f"data set {known} is no function that returns a graph, but {seen(loader)}", code=_OWN_FAILED)
     with told_as_own("data set", loader):
         graph = loader(data_dir, progress)
     if not isinstance(graph, Graph):
-        raise InputError(f"data set {known} returned {graph!r:.60}; return a nodewise.Graph", code=_OWN_FAILED)
+        raise InputError(f"data set {known} returned {seen(graph)}; return a nodewise.Graph", code=_OWN_FAILED)
     folder = {} if data_dir is None else {"data_dir": str(Path(data_dir).resolve())}
     object.__setattr__(graph, "origin", {"graph": known, **folder})
     return graph

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from nodewise.core.config import Checked, Layers, Size
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, seen
 from nodewise.core.parts import Part
 from nodewise.core.registry import Registry, name_in_files, told_as_own
 from nodewise.encoders.features import Features
@@ -143,13 +143,16 @@ class EncoderSettings(Checked, Part, section="encoder"):
         raise TypeError(f"{type(self).__name__} must say what it builds: define build(self, num_features, seeds)")
 
 
+ENCODERS.base = EncoderSettings
+
+
 def built(settings: EncoderSettings, num_features: int, seeds: Tensor) -> Encoder:
     """Build the encoder of each seed (S,); where one of the user's own fails, say so in one line."""
     with told_as_own("encoder", type(settings)):
         found = settings.build(num_features, seeds)
     if not isinstance(found, Encoder):
         name, base = name_in_files(type(settings)), f"{Encoder.__module__}.{Encoder.__qualname__}"
-        raise InputError(f"encoder {name}: build returned {found!r:.60}, no {base}", code="own-code-failed")
+        raise InputError(f"encoder {name}: build returned {seen(found)}, no {base}", code="own-code-failed")
     found.num_runs = len(seeds)
     return found
 

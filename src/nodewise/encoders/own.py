@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, seen
 from nodewise.core.registry import is_own, name_in_files, told_as_own
 
 Given = dict[str, Any]
@@ -49,13 +49,13 @@ def _guarded(own: type[nn.Module], name: str, base: type[nn.Module]) -> Callable
 def _fault(encoder: nn.Module, name: str, found: Any, given: Callable[[], Given]) -> str:
     """Say what is wrong with the answer of a method; empty if nothing is."""
     if name == "weights_of" and not (isinstance(found, list | tuple) and all(isinstance(w, Tensor) for w in found)):
-        return f"{_seen(found)}; return a list of tensors"
+        return f"{seen(found)}; return a list of tensors"
     if name not in _VECTORS:
         return ""
     expected = _VECTORS[name](given())
     shape = f"({', '.join(map(str, expected))}, d)"
     if not isinstance(found, Tensor):
-        return f"{_seen(found)}; return a tensor {shape}"
+        return f"{seen(found)}; return a tensor {shape}"
     sizes = tuple(found.shape)
     if sizes[:-1] != expected or sizes[-1] == 0:
         return f"a tensor of the shape {sizes}; return {shape}"
@@ -70,7 +70,3 @@ def _fault(encoder: nn.Module, name: str, found: Any, given: Callable[[], Given]
     if not found.isfinite().all() and all(weight.isfinite().all() for weight in encoder.parameters()):
         return "vectors that are not all finite; look for a division by zero, or a logarithm or root below it"
     return ""
-
-
-def _seen(found: Any) -> str:
-    return " ".join(f"{found!r:.60}".split())

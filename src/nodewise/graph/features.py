@@ -61,7 +61,8 @@ def as_features(values: Any, source: str = "features", *, copy: bool = False) ->
             raise not_finite(f"{source}, row {row + 1}", int(matrix.indices[bad[0]]), matrix.data[bad[0]])
         return matrix
     try:
-        array = np.asarray(values)
+        # A tensor that is being trained does not turn into an array of its own accord.
+        array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
     except ValueError as error:  # rows of different lengths
         raise InputError(f"{source}: no matrix of numbers ({str(error).partition('.')[0]})") from None
     if array.ndim != 2 or array.dtype.kind not in "buif":

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.core.errors import InputError, require_type
+from nodewise.core.errors import InputError, require_type, require_whole, seen
 from nodewise.core.messages import count, html_table
 from nodewise.graph.adjacency import checked, undirected
 from nodewise.graph.directions import Faces
@@ -208,6 +208,8 @@ class Graph:
         require_type(f"{name}: num_nodes", num_nodes, Integral | None, "a whole number")
         require_type(f"{name}: class_names", class_names, Sequence | np.ndarray | None, "a list of names")
         require_type(f"{name}: split", split, Split | None, "a Split")
+        if num_nodes is not None:
+            require_whole(f"{name}: num_nodes", num_nodes, least=0)
         first, second = (_positions(ends, name) for ends in (sources, targets))
         if len(first) != len(second):
             raise InputError(f"{name}: {len(first)} sources but {len(second)} targets; every edge needs both")
@@ -346,6 +348,9 @@ class Graph:
 
         All nodes stay; those where it neither begins nor ends know their own features only.
         """
+        if isinstance(metapath, str) and not all(name.strip() for name in metapath.split(",")):
+            gap = f"the metapath {metapath[:60]!r} leaves out a type between two commas; name it"
+            raise InputError(gap, code="bad-metapath")
         names = names_of(metapath) or []
         found = self._typed().along(
             names, self.num_nodes, kinds=self.kinds, kind_names=self.kind_names, directed=self.directed
@@ -426,7 +431,7 @@ def _numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
     except ValueError:
         array = np.array(None)
     if array.size and array.dtype.kind not in "iu":
-        raise InputError(f"{what} must be whole numbers, one after the other, not {values!r:.60}")
+        raise InputError(f"{what} must be whole numbers, one after the other, not {seen(values)}")
     return array.astype(np.int64)
 
 
@@ -435,14 +440,14 @@ def _weights(values: npt.ArrayLike, edges: int, name: str) -> npt.NDArray[np.flo
         with np.errstate(over="ignore"):
             array = np.asarray(values).astype(np.float32)
     except (ValueError, TypeError):
-        raise InputError(f"{name}: weights are {values!r:.60}; give a number per edge", code="bad-weight") from None
+        raise InputError(f"{name}: weights are {seen(values)}; give a number per edge", code="bad-weight") from None
     if array.shape != (edges,):
         shape = f"of the shape {array.shape} for {count(edges, 'edge')}"
         raise InputError(f"{name}: weights are {shape}; give a number per edge", code="bad-weight")
     if len(bad := np.flatnonzero(~(np.isfinite(array) & (array >= np.finfo(np.float32).tiny)))):
         value = array[bad[0]]
-        seen = f"edge {bad[0]} has {'no weight' if value != value else f'the weight {value}'}"
-        raise InputError(f"{name}: {seen}; weights are numbers above zero", code="bad-weight")
+        found = f"edge {bad[0]} has {'no weight' if value != value else f'the weight {value}'}"
+        raise InputError(f"{name}: {found}; weights are numbers above zero", code="bad-weight")
     return array
 
 
@@ -450,7 +455,7 @@ def _positions(ends: npt.ArrayLike, name: str) -> npt.NDArray[np.integer[Any]]:
     try:
         array = np.asarray(ends)
     except ValueError:  # of different lengths
-        raise InputError(f"{name}: ends of edges are {ends!r:.60}; give integer positions of nodes") from None
+        raise InputError(f"{name}: ends of edges are {seen(ends)}; give integer positions of nodes") from None
     if array.size == 0:
         return np.empty(0, np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -23,11 +23,11 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from nodewise.core.config import to_mapping
-from nodewise.core.errors import InputError, NodewiseError, NotFitted, require_type
+from nodewise.core.errors import InputError, NodewiseError, NotFitted, require_type, seen
 from nodewise.core.folder import RunFolder
 from nodewise.core.keywords import keyword_values, with_keywords
 from nodewise.core.progress import Progress, SilentProgress, shown_by
-from nodewise.core.registry import Registry, name_in_files, told_as_own
+from nodewise.core.registry import Registry, is_own, name_in_files, told_as_own
 from nodewise.core.rng import checked_seed
 from nodewise.core.tracking import Listener, told
 from nodewise.encoders.preparation import units_warning
@@ -64,7 +64,7 @@ class Methods(Registry["type[Estimator]"]):
         found: object = super().__getitem__(name)
         if not (isinstance(found, type) and issubclass(found, Estimator)):
             raise InputError(
-                f"{name} is no method: it is not a class derived from nodewise.Embedder, but {found!r:.60}",
+                f"{name} is no method: it is not a class derived from nodewise.Embedder, but {seen(found)}",
                 code="own-code-failed",
             )
         return found
@@ -350,18 +350,23 @@ class Embedder(Estimator):
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
         given: Any = self._embed(inputs, watch)
         found = torch.from_numpy(given) if isinstance(given, np.ndarray) and given.dtype.kind in "fiu" else given
+        wrong = ""
         if not isinstance(found, Tensor) or found.ndim != 2 or len(found) != inputs.graph.num_nodes:
-            seen = f"the shape {tuple(found.shape)}" if isinstance(found, Tensor) else f"{given!r:.60}"
+            wrong = f"the shape {tuple(found.shape)}" if isinstance(found, Tensor) else seen(given)
+        elif found.is_complex():
+            wrong = "complex numbers"  # whose imaginary part would be lost
+        elif is_own(type(self)) and not found.isfinite().all():
+            wrong = "vectors that are not all finite"
+        if wrong:
             raise InputError(
-                f"method {name_in_files(type(self))}: _embed returned {seen}; return a tensor of a row per node, "
-                f"({inputs.graph.num_nodes}, d)",
+                f"method {name_in_files(type(self))}: _embed returned {wrong}; return a tensor of numbers, a row per "
+                f"node, ({inputs.graph.num_nodes}, d)",
                 code="own-code-failed",
             )
         vectors = found.detach().to("cpu", torch.float32).contiguous()
         if not vectors.isfinite().all():
-            raise NodewiseError(
-                "training went astray: the vectors are not finite; lower learning_rate", code="training-diverged"
-            )
+            remedy = "; lower learning_rate" if hasattr(self.settings, "learning_rate") else ""
+            raise NodewiseError(f"training went astray: the vectors are not finite{remedy}", code="training-diverged")
         self.embeddings_ = Embeddings(inputs.graph.ids, vectors.numpy(), NodeKinds.of(inputs.graph))
 
     def _embed(self, inputs: Inputs, watch: Watch) -> Tensor:
@@ -389,12 +394,15 @@ class Embedder(Estimator):
         """Embed all nodes of a graph, or some, into a folder of Parquet files; only methods that are `partial` can."""
         raise InputError(f"{self.name} embeds a graph as a whole; leave out --shards")
 
-    def save(self, folder: str | Path, graph: Graph | None = None) -> Run:
-        """Write the run folder that `nodewise embed` writes, and return it; with the graph, the run knows it."""
+    def save(self, folder: str | Path, graph: Graph | None = None, *, overwrite: bool = False) -> Run:
+        """Write the run folder that `nodewise embed` writes, and return it; with the graph, the run knows it.
+
+        A finished run of another graph or another method is replaced only with `overwrite`.
+        """
         from nodewise.runs.run import Run
 
         self._require_fit()
-        return Run.write(self, folder, graph)
+        return Run.write(self, folder, graph, overwrite)
 
     def write_weights(self, run: RunFolder) -> None:
         """Write what `transform` needs to the run, if there is such a thing."""
@@ -419,6 +427,9 @@ class Embedder(Estimator):
     def _require_fit(self) -> None:
         if not hasattr(self, "embeddings_"):
             raise self._not_fitted()
+
+
+METHODS.base = Estimator
 
 
 class InductiveEmbedder(Embedder):
@@ -469,6 +480,7 @@ class InductiveEmbedder(Embedder):
         """Embed the nodes of any graph with the same features, seen in training or not; with `nodes`, only those."""
         if not hasattr(self, "network_"):
             self._require_fit()
+        nodes = NodeIds([nodes]) if isinstance(nodes, str) else nodes
         graph = with_features_like(graph, self.table_)
         require_features(graph, self.num_features_)
         device = choose_device(self.device)

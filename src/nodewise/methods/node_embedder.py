@@ -140,6 +140,7 @@ class NodeEmbedder(Embedder):
 
         With `nodes`, only those: what they see of the graph is all that is computed.
         """
+        nodes = NodeIds([nodes]) if isinstance(nodes, str) else nodes  # which would be taken letter by letter
         graph, encoder, seeds = self._applied_to(graph)
         features, topology = Features(graph, seeds.device, self.preparation_), Topology.of(graph, seeds.device)
         if nodes is None:

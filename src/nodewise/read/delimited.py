@@ -164,7 +164,7 @@ class TextColumns:
             return pa.table({name: pa.array([], kind) for name, kind in types.items()})
         try:
             table = pa_csv.read_csv(
-                pa.py_buffer(data),
+                _arrow_owned(data),
                 pa_csv.ReadOptions(column_names=names, block_size=len(data) + 1),
                 pa_csv.ParseOptions(delimiter=self.dialect.delimiter),
                 pa_csv.ConvertOptions(
@@ -219,6 +219,17 @@ class TextColumns:
                 if kind == pa.float32() and not is_number(value) and not (gaps and value == ""):
                     return not_a_number(where, self.names[int(column)], value)
         return InputError(f"{self.path}, near line {block.first_line}: {reason}", code="bad-row")
+
+
+def _arrow_owned(data: bytes) -> Any:
+    """Return a copy of the bytes in Arrow's memory.
+
+    A thread of Arrow's may be the last to let go of what it read. If that were a Python object it would wait for the
+    interpreter, and where this is about to exit, as after an error in the next file, the process would abort.
+    """
+    copy = pa.BufferOutputStream()
+    copy.write(data)
+    return copy.getvalue()
 
 
 def _with_line_breaks(column: Any) -> Any:

@@ -95,7 +95,12 @@ def _spreadsheet(path: Path, head: bytes) -> str | None:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
-        return None  # which whoever reads it can say better
+        if path.suffix.lower() == ".npz":
+            return None  # which whoever reads it can say better
+        what = "an Excel file" if path.suffix.lower().startswith(".xls") else "a zip archive"
+        raise InputError(
+            f"{path}: {what} that is cut short or damaged; write it again as csv", code="damaged-file"
+        ) from None
     if "[Content_Types].xml" in names:
         return "an Excel file" if any(name.startswith("xl/") for name in names) else "an Office file"
     return "an OpenDocument file" if {"mimetype", "content.xml"} <= names else None

@@ -93,6 +93,9 @@ class FrameColumns(ArrowColumns):
             else:
                 table = frame if isinstance(frame, pa.Table) else pa.table(frame)
             table.column_names  # noqa: B018  # decoded here, where a name that is no text can still be explained
+        except OverflowError:
+            told = "a column holds whole numbers beyond 64 bits; give them as decimals or as text"
+            raise InputError(f"the table of features: {told}", code="bad-number") from None
         except (pa.ArrowException, TypeError, ValueError) as error:
             told = _unknown_type(frame) or f"{first_line(error)}; give each column one type"
             raise InputError(f"the table of features: {told}") from error

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.core.errors import InputError, did_you_mean, require_type
+from nodewise.core.errors import InputError, did_you_mean, require_type, seen
 from nodewise.core.messages import count, excerpt, first_line
 from nodewise.graph.adjacency import DIRECTED, Edges
 from nodewise.graph.edge_types import EdgeTypes
@@ -32,7 +32,7 @@ def edges_from_scipy(
     try:
         coo = sp.coo_matrix(matrix)
     except (ValueError, TypeError):
-        raise InputError(f"{source} is {matrix!r:.60}; give a square matrix of numbers") from None
+        raise InputError(f"{source} is {seen(matrix)}; give a square matrix of numbers") from None
     if coo.shape[0] != coo.shape[1]:
         raise InputError(f"{source} has the shape {coo.shape}; an adjacency matrix is square")
     if coo.dtype.kind not in "buif":
@@ -76,7 +76,7 @@ def edges_from_networkx(
     `leave_out` is how the user would do without weights.
     """
     if not callable(getattr(graph, "is_directed", None)):
-        raise InputError(f"{source} is {graph!r:.60}; give a networkx graph")
+        raise InputError(f"{source} is {seen(graph)}; give a networkx graph")
     if directed and not graph.is_directed():
         graph = graph.to_directed()  # both directions of every edge
     ids = NodeIds(list(graph), f"nodes of {source}")
@@ -258,7 +258,7 @@ def _ends_of(given: Any, what: str) -> npt.NDArray[Any]:
 def _array_of(given: Any, what: str) -> Any:
     """Return a tensor as an array, or a sparse one as a sparse matrix."""
     if not hasattr(given, "detach"):
-        raise InputError(f"{what} is {given!r:.60}; give a tensor", code="bad-argument")
+        raise InputError(f"{what} is {seen(given)}; give a tensor", code="bad-argument")
     tensor = given.detach().cpu()
     return _matrix_of(tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor)  # which numpy does not have
 
@@ -295,7 +295,7 @@ def as_graph(given: Any) -> Graph:
         return Graph.from_pyg(given)
     raise InputError(
         f"graph must be a Graph, or one of networkx, igraph, torch_geometric or scipy, or a table of edges, not "
-        f"{given!r:.60}; Graph.from_edges takes two columns of nodes",
+        f"{seen(given)}; Graph.from_edges takes two columns of nodes",
         code="bad-argument",
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from nodewise.core.errors import InputError, require_type
+from nodewise.core.errors import InputError, require_type, seen
 from nodewise.graph.edge_types import names_of
 from nodewise.graph.graph import Graph, without_weights
 from nodewise.read.assemble import assemble, refuse_untouched, take_apart
@@ -40,7 +40,7 @@ def prepared_like(other: Any) -> FittedTable | Literal["numbers"] | None:
     if other is None or other == "numbers" or isinstance(other, FittedTable):
         return cast(FittedTable | Literal["numbers"] | None, other)
     if not hasattr(other, "table"):
-        raise InputError(f"like is {other!r:.60}; give a run, or a graph", code="bad-argument")
+        raise InputError(f"like is {seen(other)}; give a run, or a graph", code="bad-argument")
     return prepared_like(other.table) or "numbers"
 
 

@@ -18,12 +18,11 @@ from nodewise.core.registry import name_in_files
 from nodewise.core.staging import staged_run
 from nodewise.core.terminal import say
 from nodewise.core.tracking import Board
-from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph
 from nodewise.methods.estimator import Embedder
 from nodewise.runs.held_out import hold_out_edges, write_held_out
 from nodewise.runs.labels import unlabeled
-from nodewise.runs.run import Run, write_run
+from nodewise.runs.run import Run, refuse_another_run, write_run
 from nodewise.runs.source import GraphSource, load_graph
 from nodewise.training.checkpoint import CheckpointPlan, difference, identity
 from nodewise.training.estimate import estimate
@@ -73,7 +72,7 @@ def embed(model: Embedder, source: GraphSource, output: str | Path, plan: EmbedP
         with staged_run(output) as folder:
             graph, held_out = _load(source, plan, model.seed, plan.quiet)
             if not (plan.overwrite or plan.resume):
-                _refuse_another_run(RunFolder(output), model, graph, source)
+                refuse_another_run(RunFolder(output), model, graph, source.record()["graph"], "--overwrite")
             finished = plan.resume and not folder.checkpoints() and _is_finished(RunFolder(output), model, graph)
             if team.largest(int(finished)):
                 say(f"{output} is finished already", quiet)
@@ -139,30 +138,6 @@ def _say_what_is_replaced(output: Path, folder: RunFolder, checkpoints: Checkpoi
         say(f"{output}: replacing the interrupted run there; --resume would have resumed it", quiet)
     elif RunFolder(output).environment.exists():
         say(f"{output}: replacing the run there", quiet)
-
-
-def _refuse_another_run(run: RunFolder, model: Embedder, graph: Graph, source: GraphSource) -> None:
-    """Refuse to replace a finished run of another graph or method, which a mistyped name would cost somebody.
-
-    The same files may say more today than when the run was made, and settings are there to be changed: such runs are
-    replaced, so that a command can be repeated.
-    """
-    if not run.config.is_file() or not run.embeddings.is_file():
-        return
-    about = run.read_environment()
-    of, method = about.get("graph", {}), about.get("method")
-    if method is not None and method != name_in_files(type(model)):
-        there = f"of the method {method!r}"
-    elif of.get("sha256", fingerprint(graph)) != fingerprint(graph) and (
-        of.get("source", {}).get("graph") != source.record()["graph"]
-    ):
-        there = f"of another graph, {of.get('name') or 'one without a name'!r}"
-    else:
-        return
-    raise InputError(
-        f"{run.path}: holds a finished run {there}; name another folder, or replace it with --overwrite",
-        code="other-run",
-    )
 
 
 def _is_finished(run: RunFolder, model: Embedder, graph: Graph) -> bool:

@@ -9,13 +9,13 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from html import escape
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from nodewise.core.errors import InputError, require_type
+from nodewise.core.errors import InputError, require_type, seen
 from nodewise.core.files import atomic_write
 from nodewise.core.folder import RunFolder
 from nodewise.core.registry import name_in_files
@@ -236,8 +236,10 @@ class Run:
         """
         if only is not None and only != "new":  # else a misspelled wish would be answered with all nodes
             hint = "for some nodes give nodes=" if not isinstance(only, str) else "did you mean 'new'?"
-            raise InputError(f"only must be 'new' or None, not {only!r:.60}; {hint}", code="bad-argument")
+            raise InputError(f"only must be 'new' or None, not {seen(only)}; {hint}", code="bad-argument")
         graph = as_graph(graph)
+        if isinstance(nodes, str | Integral):  # a text would be taken letter by letter
+            nodes = NodeIds([nodes])
         if only == "new" and nodes is not None:
             raise InputError("nodes and only='new' exclude each other; give one of them")
         if only == "new":
@@ -256,9 +258,14 @@ class Run:
         return NodeIds.from_distinct(fresh)
 
     @classmethod
-    def write(cls, model: Embedder, path: PathLike, graph: Graph | None = None) -> Run:
-        """Leave a fitted method in a new or empty folder, or in place of an earlier run."""
+    def write(cls, model: Embedder, path: PathLike, graph: Graph | None = None, overwrite: bool = False) -> Run:
+        """Leave a fitted method in a new or empty folder, or in place of an earlier run.
+
+        A finished run of another graph or another method is replaced only with `overwrite`.
+        """
         require_type("the folder of the run", path, str | os.PathLike, "the name of a folder")
+        if "\0" in os.fspath(path):
+            raise InputError(f"{path}: no name of a folder can hold a null character", code="bad-argument")
         require_type("the graph", graph, Graph | None, "what the method was fitted to, as a Graph")
         if graph is not None and not _same_nodes(graph.ids, model.embeddings_.ids):
             raise InputError(
@@ -266,6 +273,9 @@ class Run:
                 code="other-nodes",
             )
         with staged_run(path) as folder:
+            if not overwrite:
+                origin = None if graph is None or graph.origin is None else graph.origin.get("graph")
+                refuse_another_run(RunFolder(Path(path)), model, graph, origin, "overwrite=True")
             for record in model.history_:
                 folder.append_metrics(record)
             write_run(folder, model, graph)
@@ -290,6 +300,39 @@ def _same_nodes(some: NodeIds, others: NodeIds) -> bool:
     if some == others or some.kind != others.kind or len(some) != len(others):
         return some == others
     return bool((some.positions(others) >= 0).all())
+
+
+def refuse_another_run(run: RunFolder, model: Embedder, graph: Graph | None, origin: Any, remedy: str) -> None:
+    """Refuse to replace a finished run of another graph or method, which a mistyped name would cost somebody.
+
+    The same files may say more today than when the run was made, and settings are there to be changed: such runs are
+    replaced, so that a command can be repeated.
+
+    Args:
+        run: where the new run is to be.
+        model: its method.
+        graph: what it is of, if that is known.
+        origin: the name under which the graph was read, if it was.
+        remedy: how the user would replace it all the same.
+    """
+    if not run.config.is_file() or not run.embeddings.is_file():
+        return
+    about = run.read_environment()
+    of, method = about.get("graph", {}), about.get("method")
+    if method is not None and method != name_in_files(type(model)):
+        there = f"of the method {method!r}"
+    elif (
+        graph is not None
+        and of.get("sha256", fingerprint(graph)) != fingerprint(graph)
+        and (origin is None or of.get("source", {}).get("graph") != origin)
+    ):
+        there = f"of another graph, {of.get('name') or 'one without a name'!r}"
+    else:
+        return
+    raise InputError(
+        f"{run.path}: holds a finished run {there}; name another folder, or replace it with {remedy}",
+        code="other-run",
+    )
 
 
 def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: GraphSource | None = None) -> None:

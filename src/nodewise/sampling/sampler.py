@@ -17,7 +17,7 @@ from typing import Any, NoReturn, cast, get_args
 import torch
 from torch import Tensor
 
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import InputError, NodewiseError, seen
 from nodewise.core.parts import Unloaded
 from nodewise.core.registry import failure, file_of
 from nodewise.sampling.pairs import Candidates, Evidence, LabelsAreHidden, PairSets
@@ -135,7 +135,7 @@ class _Applied:
                 self._require(name, weights, torch.float32, shape, batch)
         prior: object = pairs.positive_prior
         if not (isinstance(prior, int | float) and 0 <= prior < 1):
-            self._refuse("choose", f"positive_prior = {prior!r:.60}", "a number in [0, 1)")
+            self._refuse("choose", f"positive_prior = {seen(prior)}", "a number in [0, 1)")
         self._require_numbers("choose", pairs.statistics, shape[:-2])
         return pairs
 

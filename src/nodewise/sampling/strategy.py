@@ -158,6 +158,9 @@ class Strategy(Checked, Part):
         return {}
 
 
+STRATEGIES.base = Strategy
+
+
 class StackedStrategy(Strategy):
     """A strategy that takes S runs at once and whose shapes never depend on values."""
 

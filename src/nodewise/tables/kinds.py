@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, require_type
 from nodewise.core.messages import count, excerpt, listing
 from nodewise.tables import values
 from nodewise.tables.columns import (
@@ -61,6 +61,7 @@ def parse_overrides(given: str | Mapping[str, str | None] | None) -> dict[str, s
             given = json.loads(given)
         except ValueError:
             raise _bad(f"--columns {excerpt(given)} is no JSON") from None
+    require_type("columns", given, str | Mapping, "text such as age:number,-note, or a mapping from columns to kinds")
     if isinstance(given, Mapping):
         pairs = [(str(name), None if kind in (None, "-") else str(kind)) for name, kind in given.items()]
     else:

@@ -110,7 +110,8 @@ class FileCheckpoints:
             if changed := difference(about["identity"], self._identity):
                 raise InputError(
                     f"{path}: the interrupted run has {changed}; resume it as it was begun, or start again without "
-                    "--resume"
+                    "--resume",
+                    code="other-settings",
                 )
             if not self._run.cut_metrics(about["metrics_length"]):
                 self._plan.say(f"{self._run.metrics}: lacks records of {path.name}; looking for the one before")

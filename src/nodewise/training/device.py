@@ -11,6 +11,7 @@ import torch
 
 from nodewise.core.environment import available_memory
 from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.messages import first_line
 from nodewise.graph.graph import Graph
 from nodewise.training.estimate import estimate
 from nodewise.training.settings import LearnerSettings
@@ -25,7 +26,8 @@ def choose_device(name: str) -> torch.device:
         torch.zeros(1, device=device).tolist()  # "meta" has no numbers at all
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise InputError(
-            f"device {name!r} cannot be used here: {str(error).splitlines()[0]}", code="unknown-device"
+            f"device {name!r} cannot be used here: {first_line(error)}; choose cpu, cuda or auto",
+            code="unknown-device",
         ) from None
     return device
 

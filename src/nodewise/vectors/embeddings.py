@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.core.errors import InputError, did_you_mean, nearest, require_type
+from nodewise.core.errors import InputError, did_you_mean, nearest, require_type, seen
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors import embedding_files
@@ -49,7 +49,7 @@ class Embeddings:
             with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and that is refused below
                 vectors = np.ascontiguousarray(self.vectors, np.float32)
         except (ValueError, TypeError):
-            raise InputError(f"vectors must be a matrix of numbers, not {self.vectors!r:.60}") from None
+            raise InputError(f"vectors must be a matrix of numbers, not {seen(self.vectors)}") from None
         if vectors.ndim != 2 or vectors.shape[1] == 0:
             raise InputError(f"vectors have the shape {vectors.shape}; a matrix with one row per node is needed")
         if len(vectors) != len(self.ids):
@@ -170,6 +170,7 @@ class Embeddings:
 
     def write(self, path: PathLike) -> None:
         """Write in the format that the name ends in: .parquet, .csv, .npy, .vec, .txt, .arrow or .safetensors."""
+        require_type("the file", path, str | os.PathLike, "its name")
         writers = embedding_files.WRITERS
         if (writer := writers.get(Path(path).suffix.lower())) is None:
             raise InputError(
