@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 
@@ -46,7 +45,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "graphs to compare on are a frame": lambda: compare("hard", pd.DataFrame({"a": [1]})),  # type: ignore[arg-type]
     "seeds to compare are a number": lambda: compare("hard", "citeseer", seeds=3),  # type: ignore[arg-type]
     "two columns of one name": lambda: read_graph(pd.DataFrame([["a", "b", 1, 2]], columns=["a", "b", "x", "x"])),
-    "a lazy frame of no such column": lambda: read_graph(pl.LazyFrame({"a": [1]}).select("b")),
+    "a lazy frame of no such column": lambda: read_graph(
+        pytest.importorskip("polars").LazyFrame({"a": [1]}).select("b")
+    ),
     "k is a fraction": lambda: VECTORS.neighbors("a", k=2.5),  # type: ignore[arg-type]
     "k is text": lambda: VECTORS.neighbors("a", k="x"),  # type: ignore[arg-type]
     "k is true": lambda: VECTORS.neighbors("a", k=True),

@@ -218,7 +218,7 @@ def own(**body: Any) -> type[nw.Strategy]:
         (lambda: nw.Graph.from_edges([0], [1], num_nodes=-1), "bad-argument", "num_nodes"),
         (lambda: nw.read_graph(np.eye(5)), "bad-argument", "numpy.ndarray of the shape (5, 5)"),
         (lambda: nw.NodeEmbedder().fit(np.eye(5)), "bad-argument", "shape (5, 5)"),
-        (lambda: nw.Graph.from_scipy(np.zeros((2, 2, 2))), "input", "shape (2, 2, 2)"),
+        (lambda: nw.Graph.from_scipy(np.zeros((2, 2, 2))), "bad-argument", "shape (2, 2, 2)"),
         (lambda: Embeddings(["a"], np.array([["a", "b"]])), "input", "shape (1, 2)"),
         (lambda: Embeddings(["a"], np.ones((1, 2))).write(None), "bad-argument", "the file"),
         (lambda: nw.strategy("x")(int), "own-code-failed", "nodewise.Strategy"),

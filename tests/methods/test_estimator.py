@@ -50,6 +50,10 @@ def test_vectors_that_are_no_numbers_are_refused_as_a_training_gone_astray(bad: 
             vectors[3, 1] = bad
             return vectors
 
+    with pytest.raises(InputError, match="_embed returned vectors that are not all finite") as own:
+        Astray(device="cpu").fit(planted())
+    assert own.value.code == "own-code-failed"
+    Astray.__module__ = DGI.__module__  # as one that comes with the package
     with pytest.raises(NodewiseError, match="the vectors are not finite; lower learning_rate"):
         Astray(device="cpu").fit(planted())
 

@@ -5,6 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.fuzz.seeds import npz
 
 from nodewise.core.errors import InputError
 from nodewise.read.formats import format_of
@@ -22,7 +23,7 @@ from nodewise.read.formats import format_of
         ("a.xml", b'\xef\xbb\xbf\n<?xml version="1.0"?><graphml/>', "graphml"),
         ("a.GML", b"graph []", "gml"),
         ("a.csv", b"PAR1....", "parquet"),
-        ("a.bin", b"PK\x03\x04", "npz"),
+        ("a.bin", npz(x=np.zeros(1)), "npz"),
         ("a.bin", b"\x93NUMPY\x01", "npy"),
     ],
 )

@@ -100,10 +100,6 @@ def test_one_that_counts_itself_is_not_counted_again(folder: Path) -> None:
             "failed at own_nodewise_test.py, line 7: AttributeError: 'Middle' object has no attribute 'nonesuch'",
         ),
         (
-            "class Middle(Strategy):\n    def __init__(self, settings):\n        pass\n",
-            "failed: TypeError: Middle.__init__() missing 1 required positional argument: 'settings'",
-        ),
-        (
             "class Middle(Strategy):\n    @property\n    def evidence(self): return {}['kind']\n",
             "failed at own_nodewise_test.py, line 7: KeyError: 'kind'",
         ),
@@ -122,6 +118,11 @@ def test_one_that_counts_itself_is_not_counted_again(folder: Path) -> None:
 def test_their_exceptions_have_a_place(folder: Path, source: str, said: str) -> None:
     assert f"{NAME}:Middle failed" in (told := refusal(folder, source))
     assert said in told
+
+
+def test_settings_are_attributes_and_no_constructor(folder: Path) -> None:
+    told = refusal(folder, "class Middle(Strategy):\n    def __init__(self, settings): pass\n")
+    assert f"{NAME}:Middle: it has an __init__ of its own" in told
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ GraphName = Annotated[
 RunName = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that 'nodewise embed' left.")]
 RunOrFile = Annotated[Path, typer.Argument(metavar="RUN_OR_FILE", help="A run folder, or a file of vectors.")]
 RunOutput = Annotated[Path, option("Folder to leave the run in.", "RUN", "-o", panel=OUTPUT)]
+Overwrite = Annotated[bool, option("Replace a finished run there, also one of another graph or method.", panel=OUTPUT)]
 FolderOutput = Annotated[Path, option("Folder of the results; may be resumed.", "DIR", "-o", panel=OUTPUT)]
 DataDir = Annotated[Path | None, option("Where the files of the data sets are.", "DIR", panel=INPUT)]
 Attributes = Annotated[Path | None, option("Further columns of the nodes, keyed by id.", "FILE", "-a", panel=INPUT)]

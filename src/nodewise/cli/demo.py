@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from nodewise.cli import common as cli
 from nodewise.cli.embed import summarize
@@ -28,9 +28,7 @@ And a page to look at it all, in any browser: {page}"""
 def demo(
     *,
     output: cli.RunOutput = Path("runs/demo"),
-    overwrite: Annotated[
-        bool, cli.option("Replace a finished run there, also one of another graph or method.")
-    ] = False,
+    overwrite: cli.Overwrite = False,
     shown: cli.Shown,
     data_dir: cli.DataDir = None,
     seed: cli.Seed = 0,

@@ -23,7 +23,7 @@ class Watch:
     panel = cli.TRAINING
 
     resume: Annotated[bool, cli.option("Resume the run where it was interrupted; the result is the same.")] = False
-    overwrite: Annotated[bool, cli.option("Replace a finished run there, also one of another graph or method.")] = False
+    overwrite: cli.Overwrite = False
     checkpoint_every: Annotated[float, cli.option("How often to save what was learned.", "SECONDS", min=0)] = 30.0
     hold_out_edges: Annotated[
         float | None,

@@ -348,7 +348,7 @@ class Graph:
 
         All nodes stay; those where it neither begins nor ends know their own features only.
         """
-        if isinstance(metapath, str) and not all(name.strip() for name in metapath.split(",")):
+        if isinstance(metapath, str) and metapath and not all(name.strip() for name in metapath.split(",")):
             gap = f"the metapath {metapath[:60]!r} leaves out a type between two commas; name it"
             raise InputError(gap, code="bad-metapath")
         names = names_of(metapath) or []

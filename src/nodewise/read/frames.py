@@ -34,7 +34,8 @@ def _is_lazy(given: Any) -> bool:
 
 
 def _is_pandas(given: Any) -> bool:
-    return hasattr(given, "columns") and hasattr(given, "iloc")
+    # The other way round, a table of Arrow would decode the names of its columns, which may be no text.
+    return hasattr(given, "iloc") and hasattr(given, "columns")
 
 
 def _is_range(index: Any) -> bool:

@@ -27,7 +27,7 @@ def edges_from_scipy(
 ) -> Edges:
     """Return an edge for every entry of a square matrix that is not zero, its weight; ids are the row numbers."""
     if np.ndim(matrix) != 2 and not sp.issparse(matrix):  # scipy makes a matrix of a number, and of a list
-        raise InputError(f"{source} is {matrix!r:.60}; give a square matrix of numbers", code="bad-argument")
+        raise InputError(f"{source} is {seen(matrix)}; give a square matrix of numbers", code="bad-argument")
     _refuse_damaged(matrix, source)
     try:
         coo = sp.coo_matrix(matrix)
