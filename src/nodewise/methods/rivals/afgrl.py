@@ -6,12 +6,12 @@ vector,
 
     L = mean over pairs (i, j) of P of [2 - 2 cos(q_i, h_j)] + [2 - 2 cos(q_j, h_i)]
 
-and the target follows as BGRL's does. Settings: the authors' commands; the defaults are those for Amazon Photo.
+and the target follows as BGRL's does. Settings: the authors' commands for Amazon Photo.
 
-Differs from the paper: 500 epochs, where its code trains for 5,000 and keeps the one with the best validation accuracy,
-which needs labels. Similarities are computed some rows at a time; a cluster's start is drawn anew in each epoch.
+Differs from the paper: 500 epochs on Amazon Photo and 20 elsewhere, where its code trains for 5,000 and keeps the one
+with the best validation accuracy, which needs labels; accuracy on citation graphs peaks early (`docs/methods.md`). Similarities are computed some rows at a time; a cluster's start is drawn anew in each epoch.
 After training, batch normalization uses the graph's own means and variances instead of its moving averages, which
-forget too slowly for 500 epochs.
+forget too slowly for so few epochs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ROWS = 4096
 
 
 @dataclass(frozen=True)
-class AFGRLSettings(DecaySettings, epochs=500, weight_decay=1e-5):
+class AFGRLSettings(DecaySettings, epochs=20, weight_decay=1e-5):
     """Settings of AFGRL.
 
     Attributes:
@@ -122,6 +122,7 @@ class AFGRL(DescendingEmbedder):
     scaling = "shares"
     settings_class = AFGRLSettings
     settings: AFGRLSettings
+    tuned = {"amazon-photo": {"epochs": 500}}
 
     def _build(self, num_features: int) -> nn.Module:
         """Return the trained encoder, the target, which starts as a copy, and the predictor."""
