@@ -9,9 +9,10 @@ vector,
 and the target follows as BGRL's does. Settings: the authors' commands for Amazon Photo.
 
 Differs from the paper: 500 epochs on Amazon Photo and 20 elsewhere, where its code trains for 5,000 and keeps the one
-with the best validation accuracy, which needs labels; accuracy on citation graphs peaks early (`docs/methods.md`). Similarities are computed some rows at a time; a cluster's start is drawn anew in each epoch.
-After training, batch normalization uses the graph's own means and variances instead of its moving averages, which
-forget too slowly for so few epochs.
+with the best validation accuracy, which needs labels; accuracy on citation graphs peaks early (`docs/methods.md`).
+Similarities are computed some rows at a time; a cluster's start is drawn anew in each epoch. After training, batch
+normalization uses the graph's own means and variances instead of its moving averages, which forget too slowly for so
+few epochs.
 """
 
 from __future__ import annotations
