@@ -150,7 +150,7 @@ def id_kind(arrow_type: Any) -> str:
 
 def plain_type(arrow_type: Any) -> Any:
     """Return the type of the values themselves, for types that only store them in another way."""
-    if pa.types.is_dictionary(arrow_type):
+    if pa.types.is_dictionary(arrow_type) or pa.types.is_run_end_encoded(arrow_type):
         return plain_type(arrow_type.value_type)
     if pa.types.is_list(arrow_type) or pa.types.is_large_list(arrow_type):
         item = plain_type(arrow_type.value_type)
@@ -167,6 +167,8 @@ def plain_column(column: Any) -> Any:
         return pa.chunked_array([plain_column(chunk) for chunk in column.chunks], kind)
     if pa.types.is_dictionary(column.type):  # Arrow 26 cannot look up texts that are views, as polars has them
         return pa.DictionaryArray.from_arrays(column.indices, plain_column(column.dictionary)).dictionary_decode()
+    if pa.types.is_run_end_encoded(column.type):
+        return plain_column(pc.run_end_decode(column))
     try:
         return column.cast(kind)
     except pa.ArrowNotImplementedError:  # lists of categories

@@ -24,9 +24,14 @@ _INDEX = "__index_level_0__"
 
 
 def is_frame(given: Any) -> bool:
-    """Tell whether something is a table in memory: it can be handed over as Arrow, or is of pandas."""
+    """Tell whether something is a table in memory: it can be handed over as Arrow, or is of pandas.
+
+    A series, which pandas and polars hand over too, is a single column.
+    """
     # A LazyFrame comes first: it warns when it is asked for its columns.
-    return _is_lazy(given) or hasattr(given, "__arrow_c_stream__") or _is_pandas(given)
+    if _is_lazy(given):
+        return True
+    return (hasattr(given, "__arrow_c_stream__") and not is_series(given)) or _is_pandas(given)
 
 
 def _is_lazy(given: Any) -> bool:

@@ -1,0 +1,39 @@
+"""What a third tester who had not seen the code found: calls from Python that ended in another library's words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+import torch
+
+import nodewise as nw
+from nodewise.core.errors import InputError
+
+ENDS = ([0, 1, 2], [1, 2, 3])
+
+
+@pytest.mark.parametrize("index", [None, pd.MultiIndex.from_tuples([("a", "b"), ("b", "c"), ("c", "a")])])
+def test_a_single_column_is_no_table_of_edges(index: pd.MultiIndex | None) -> None:
+    with pytest.raises(InputError) as refused:
+        nw.read_graph(pd.Series([1.0, 2.0, 3.0], index=index))
+    assert refused.value.code == "bad-argument"
+
+
+def test_columns_in_runs_are_read() -> None:
+    ids = pc.run_end_encode(pa.array(["a", "a", "b"]))
+    graph = nw.read_graph(pa.table({"source": ids, "target": pa.array(["b", "c", "c"])}), labels={"a": 1, "b": 2})
+    assert list(graph.ids) == ["a", "b", "c"]
+    assert graph.num_edges == 3
+
+
+@pytest.mark.parametrize(
+    "form", [lambda x: x.bfloat16().requires_grad_(), lambda x: x.to_sparse(), lambda x: x.to_sparse_csr()]
+)
+@pytest.mark.filterwarnings("ignore:Sparse CSR")
+def test_tensors_of_any_form_are_features(form) -> None:
+    given = torch.arange(8.0).view(4, 2)
+    graph = nw.Graph.from_edges(*ENDS, features=form(given))
+    np.testing.assert_array_equal(graph.features, given)
