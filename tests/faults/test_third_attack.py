@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -37,3 +39,23 @@ def test_tensors_of_any_form_are_features(form) -> None:
     given = torch.arange(8.0).view(4, 2)
     graph = nw.Graph.from_edges(*ENDS, features=form(given))
     np.testing.assert_array_equal(graph.features, given)
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"features": np.ma.array(np.ones((4, 1)), mask=[[0], [1], [0], [0]])}, "bad-argument"),
+        ({"weights": np.ma.array([1.0, 77.0, 1.0], mask=[0, 1, 0])}, "bad-argument"),
+        ({"weights": [1 + 2j, 1, 1]}, "bad-weight"),
+    ],
+)
+def test_what_numpy_would_drop_silently_is_refused(given: dict[str, Any], code: str) -> None:
+    with pytest.raises(InputError) as refused:
+        nw.Graph.from_edges(*ENDS, **given)
+    assert refused.value.code == code
+
+
+def test_features_too_small_for_single_precision_are_refused() -> None:
+    graph = nw.Graph.from_edges(*ENDS, features=np.full((4, 2), 1e-40))
+    with pytest.raises(InputError, match="too small for single precision"):
+        nw.NodeEmbedder(device="cpu").fit(graph)

@@ -210,6 +210,9 @@ class Graph:
         require_type(f"{name}: split", split, Split | None, "a Split")
         if num_nodes is not None:
             require_whole(f"{name}: num_nodes", num_nodes, least=0)
+        for what, given in (("sources", sources), ("targets", targets), ("weights", weights), ("features", features)):
+            if np.ma.is_masked(given):  # numpy would go on with what lies below the mask
+                raise InputError(f"{name}: some {what} are masked; fill or drop them", code="bad-argument")
         first, second = (_positions(ends, name) for ends in (sources, targets))
         if len(first) != len(second):
             raise InputError(f"{name}: {len(first)} sources but {len(second)} targets; every edge needs both")
@@ -438,7 +441,7 @@ def _numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
 def _weights(values: npt.ArrayLike, edges: int, name: str) -> npt.NDArray[np.float32]:
     try:
         with np.errstate(over="ignore"):
-            array = np.asarray(values).astype(np.float32)
+            array = np.asarray(values).astype(np.float32, casting="unsafe" if not np.iscomplexobj(values) else "safe")
     except (ValueError, TypeError):
         raise InputError(f"{name}: weights are {seen(values)}; give a number per edge", code="bad-weight") from None
     if array.shape != (edges,):

@@ -42,7 +42,7 @@ from nodewise.views.topology import Topology
 
 _ABOUT = ("num_features", "seed", "steps")
 
-_LARGEST_FEATURE = 1e15
+_SMALLEST_FEATURE, _LARGEST_FEATURE = torch.finfo(torch.float32).tiny, 1e15
 
 
 @method("nodewise")
@@ -279,6 +279,6 @@ def refuse_hopeless(graph: Graph) -> None:
     low, high = (float(graph.features.min()), float(graph.features.max())) if graph.num_features else (0.0, 0.0)
     if low == high == 0:
         raise InputError(f"{graph.name}: all features are zero; leave them out to use structural features")
-    if max(-low, high) > _LARGEST_FEATURE:
-        size = f"{max(-low, high):.2g}"
-        raise InputError(f"{graph.name}: features reach {size}, too large to be squared; scale them to about 1")
+    if not _SMALLEST_FEATURE <= (size := max(-low, high)) <= _LARGEST_FEATURE:
+        what = "too large to be squared" if size > 1 else "too small for single precision"
+        raise InputError(f"{graph.name}: features reach {size:.2g}, {what}; scale them to about 1")
