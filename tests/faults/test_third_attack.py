@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+import scipy.sparse as sp
 import torch
 
 import nodewise as nw
@@ -38,7 +39,8 @@ def test_columns_in_runs_are_read() -> None:
 def test_tensors_of_any_form_are_features(form) -> None:
     given = torch.arange(8.0).view(4, 2)
     graph = nw.Graph.from_edges(*ENDS, features=form(given))
-    np.testing.assert_array_equal(graph.features, given)
+    kept = graph.features
+    np.testing.assert_array_equal(kept.toarray() if sp.issparse(kept) else kept, given)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,23 @@ def test_features_too_small_for_single_precision_are_refused() -> None:
     graph = nw.Graph.from_edges(*ENDS, features=np.full((4, 2), 1e-40))
     with pytest.raises(InputError, match="too small for single precision"):
         nw.NodeEmbedder(device="cpu").fit(graph)
+
+
+def test_directions_of_other_libraries_graphs_are_kept() -> None:
+    networkx, igraph = pytest.importorskip("networkx"), pytest.importorskip("igraph")
+    ends = [(0, 1), (1, 0), (1, 2), (2, 3)]
+    given = [
+        networkx.DiGraph(ends),
+        igraph.Graph(ends, directed=True),
+        sp.coo_matrix((np.ones(4), np.transpose(ends)), shape=(4, 4)),
+    ]
+    for each in given:
+        graph = nw.read_graph(each, directed=True)
+        assert graph.directed
+        assert graph.num_edges == 4
+
+
+def test_two_graphs_of_one_name_are_not_taken_for_each_other() -> None:
+    graphs = [nw.Graph.from_edges(*ENDS, labels=["x", "y", "x", "y"]) for _ in range(2)]
+    with pytest.raises(InputError, match="two graphs to compare on are called 'graph'"):
+        nw.compare(["hard"], on=graphs, seeds=[0])

@@ -116,7 +116,7 @@ def compare(
     rows, chosen = entries(strategies, base), [checked_seed(seed) for seed in dict.fromkeys(seeds)]
     if not on or not chosen:
         raise InputError("a comparison needs at least one graph and one seed", code="nothing-to-compare")
-    sources = dict(_named(each, data_dir) for each in on)
+    sources = _by_name([_named(each, data_dir) for each in on])
     graphs = {name: _with_labels(name, _load(source), budgets) for name, source in sources.items()}
     place = choose_device(device)
     for entry in rows:
@@ -159,6 +159,20 @@ def compare(
         )
         if output is not None:
             write_result(found, folder)
+    return found
+
+
+def _by_name(named: Sequence[tuple[str, Graph | GraphSource]]) -> dict[str, Graph | GraphSource]:
+    """Return the graphs by their names; two of one name would be taken for each other."""
+    found: dict[str, Graph | GraphSource] = {}
+    for name, source in named:
+        known = found.setdefault(name, source)
+        if known is not source and (isinstance(source, Graph) or known != source):
+            raise InputError(
+                f"two graphs to compare on are called {name!r}; give one another name, by dataclasses.replace(graph, "
+                "name='other'), or that of its file",
+                code="bad-argument",
+            )
     return found
 
 

@@ -48,6 +48,10 @@ def as_features(values: Any, source: str = "features", *, copy: bool = False) ->
 
     With `copy` it is nobody else's: what is done to `values` later does not reach it.
     """
+    if hasattr(values, "detach"):
+        from nodewise.read.interop import array_of
+
+        values = array_of(values, source)
     if sp.issparse(values):
         given: Any = values
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and that is refused
@@ -61,7 +65,7 @@ def as_features(values: Any, source: str = "features", *, copy: bool = False) ->
             raise not_finite(f"{source}, row {row + 1}", int(matrix.indices[bad[0]]), matrix.data[bad[0]])
         return matrix
     try:
-        array = np.asarray(_of_tensor(values) if hasattr(values, "detach") else values)
+        array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise InputError(f"{source}: no matrix of numbers ({str(error).partition('.')[0]})") from None
     if array.ndim != 2 or array.dtype.kind not in "buif":
@@ -73,13 +77,6 @@ def as_features(values: Any, source: str = "features", *, copy: bool = False) ->
         numbers = np.array(array, np.float32, order="C") if copy else np.ascontiguousarray(array, np.float32)
     check_finite(numbers, lambda row: f"{source}, row {row + 1}")
     return numbers
-
-
-def _of_tensor(values: Any) -> Any:
-    """Return a tensor as numpy takes it: one in training, of halves or of few entries does not become so by itself."""
-    kept = values.detach().cpu()
-    kept = kept if str(kept.layout) == "torch.strided" else kept.to_dense()
-    return kept.float() if kept.is_floating_point() else kept
 
 
 def check_finite(matrix: npt.NDArray[np.float32], place: Callable[[int], str], names: tuple[str, ...] = ()) -> None:

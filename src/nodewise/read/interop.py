@@ -156,7 +156,7 @@ def edges_from_pyg(data: Any, directed: bool = False) -> Edges:
     edges = Edges(NodeIds.range(int(data.num_nodes)), sources, targets, notes)
     if not _given(data, "edge_weight"):
         return edges.once(directed)
-    weights = _array_of(data.edge_weight, "edge_weight")
+    weights = array_of(data.edge_weight, "edge_weight")
     if weights.shape != sources.shape:
         raise InputError(
             f"edge_weight has the shape {weights.shape} for {len(sources)} edges; give a number per edge",
@@ -175,15 +175,15 @@ def pyg_details(data: Any) -> dict[str, Any]:
 
     details: dict[str, Any] = {}
     if (x := getattr(data, "x", None)) is not None:
-        details["features"] = _array_of(x, "x")
+        details["features"] = array_of(x, "x")
     if (y := getattr(data, "y", None)) is not None:
-        labels = np.atleast_1d(_array_of(y, "y").squeeze())
+        labels = np.atleast_1d(array_of(y, "y").squeeze())
         if labels.ndim != 1 or len(labels) != data.num_nodes:
             raise InputError(f"y has the shape {tuple(y.shape)}; give one class a node")
         details["labels"] = labels
     masks = [getattr(data, f"{part}_mask", None) for part in ("train", "val", "test")]
     if all(mask is not None for mask in masks):
-        arrays = [np.asarray(_array_of(mask, "a mask of the split")) for mask in masks]
+        arrays = [np.asarray(array_of(mask, "a mask of the split")) for mask in masks]
         if arrays[0].ndim == 2:
             details["notes"] = (f"the first of {arrays[0].shape[1]} splits taken",)
         columns = [mask[:, 0] if mask.ndim == 2 else mask for mask in arrays]
@@ -226,7 +226,7 @@ def _ends_between(data: Any, kind: tuple[str, str, str], sizes: Mapping[str, int
 def type_details(data: Any) -> dict[str, Any]:
     """Return kinds and features of a `HeteroData`; kinds with fewer features than others have zeros in their place."""
     kinds = [kind for kind in data.node_types for _ in range(int(data[kind].num_nodes or 0))]
-    found = [_array_of(data[kind].x, f"x of {kind}") if "x" in data[kind] else None for kind in data.node_types]
+    found = [array_of(data[kind].x, f"x of {kind}") if "x" in data[kind] else None for kind in data.node_types]
     for kind, x in zip(data.node_types, found, strict=True):
         if x is not None and x.ndim != 2:
             raise InputError(f"x of {kind} has the shape {x.shape}; give a matrix with a row per node")
@@ -246,7 +246,7 @@ def _ends_of(given: Any, what: str) -> npt.NDArray[Any]:
     """Return the two ends of every edge, (2, E)."""
     if given is None:
         raise InputError(f"there is no {what}; give one of shape (2, E), or leave out that type of edges")
-    ends: npt.NDArray[Any] = _array_of(given, what)
+    ends: npt.NDArray[Any] = array_of(given, what)
     if ends.ndim != 2 or len(ends) != 2:
         turned = "; transpose it" if ends.ndim == 2 and ends.shape[1] == 2 else ""
         raise InputError(f"{what} has the shape {ends.shape}, but (2, E) is needed{turned}")
@@ -255,7 +255,7 @@ def _ends_of(given: Any, what: str) -> npt.NDArray[Any]:
     return ends if ends.size else ends.astype(np.int64)
 
 
-def _array_of(given: Any, what: str) -> Any:
+def array_of(given: Any, what: str) -> Any:
     """Return a tensor as an array, or a sparse one as a sparse matrix."""
     if not hasattr(given, "detach"):
         raise InputError(f"{what} is {seen(given)}; give a tensor", code="bad-argument")
@@ -271,7 +271,7 @@ def _matrix_of(tensor: Any) -> Any:
     return sp.csr_matrix((coo.values().numpy(), (rows, columns)), shape=tuple(tensor.shape))
 
 
-def as_graph(given: Any) -> Graph:
+def as_graph(given: Any, *, directed: bool = False) -> Graph:
     """Return anything that is a graph as one: of networkx, igraph, torch_geometric or scipy, a table of edges, a file.
 
     Node attributes are not features of their own accord: `Graph.from_networkx(graph, features=["age"])` names them.
@@ -283,16 +283,16 @@ def as_graph(given: Any) -> Graph:
     if isinstance(given, Graph):
         return given
     if isinstance(given, str | os.PathLike) or is_frame(given):
-        return read_graph(given)
+        return read_graph(given, directed=directed)
     if sp.issparse(given):
-        return Graph.from_scipy(given)
+        return Graph.from_scipy(given, directed=directed)
     library = {each.__module__.partition(".")[0] for each in type(given).__mro__}
     if "networkx" in library:
-        return Graph.from_networkx(given)
+        return Graph.from_networkx(given, directed=directed)
     if "igraph" in library:
-        return _from_igraph(given)
+        return _from_igraph(given, directed)
     if "torch_geometric" in library:
-        return Graph.from_pyg(given)
+        return Graph.from_pyg(given, directed=directed)
     raise InputError(
         f"graph must be a Graph, or one of networkx, igraph, torch_geometric or scipy, or a table of edges, not "
         f"{seen(given)}; Graph.from_edges takes two columns of nodes",
@@ -300,11 +300,11 @@ def as_graph(given: Any) -> Graph:
     )
 
 
-def _from_igraph(graph: Any) -> Graph:
+def _from_igraph(graph: Any, directed: bool) -> Graph:
     from nodewise.graph.graph import Graph
 
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
-    details: dict[str, Any] = {"num_nodes": graph.vcount()}
+    details: dict[str, Any] = {"num_nodes": graph.vcount(), "directed": directed}
     if "name" in graph.vs.attributes():
         details["ids"] = graph.vs["name"]
     if "weight" in graph.es.attributes():

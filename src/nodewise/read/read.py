@@ -223,7 +223,7 @@ def _read_from_memory(path: Any, labels: Any, **options: Any) -> Graph:
             pq.write_table(FrameColumns.of(without_row_numbers(path, edges=True)).table, edges)
         elif not isinstance(path, str | os.PathLike):
             edges = edges.with_suffix(".npz")
-            as_graph(path).to_npz(edges)
+            as_graph(path, directed=bool(options.get("directed"))).to_npz(edges)
         if _in_memory(labels):
             pq.write_table(in_columns(labels, "labels"), table)
         source = path if isinstance(path, str | os.PathLike) else edges
