@@ -30,10 +30,10 @@ GRAPH = load("citeseer")
 OURS = Task("accuracy", "ours", "citeseer", "nodewise", SMALL)
 
 
-def scored(vectors: np.ndarray, seed: int, graph: Graph = GRAPH) -> float:
-    assert graph.labels is not None
-    assert graph.split is not None
-    result = linear_probe(vectors, graph.labels, graph.split, "mvgrl", dataset="citeseer", seed=seed)
+def scored(vectors: np.ndarray, seed: int, probe: str = "mvgrl") -> float:
+    assert GRAPH.labels is not None
+    assert GRAPH.split is not None
+    result = linear_probe(vectors, GRAPH.labels, GRAPH.split, probe, dataset="citeseer", seed=seed)
     return round(float(result.test_accuracy[0, 0, 0]), 4)
 
 
@@ -41,6 +41,22 @@ def test_our_cells_are_what_the_estimator_gives() -> None:
     for seed, found in zip((3, 4), measure_accuracy(OURS, GRAPH, [3, 4], CPU), strict=True):
         model = NodeEmbedder(SMALL, seed=seed, device="cpu").fit(GRAPH)
         assert found["test"] == scored(model.embeddings_.vectors, seed)
+
+
+def test_a_rival_is_scored_by_its_authors_probe_too() -> None:
+    rival = METHODS["sugrl"]
+    settings = rival.settings_class(layers=(8, 4), epochs=3)
+    task = Task("accuracy", "sugrl", "citeseer", "sugrl", settings, equal_terms=True)
+    found = measure_accuracy(task, GRAPH, [2, 3], CPU)
+    for seed, row in zip((2, 3), found, strict=True):
+        vectors = rival(settings, seed=seed, device="cpu").fit(GRAPH).embeddings_.vectors
+        assert row["test"] == scored(vectors, seed)
+        assert row["own_test"] == scored(vectors, seed, "sugrl")
+    whole = {"test_groups": "x", "post_test": "0.7", "own_test": "0.7"}
+    assert task.is_whole(whole)
+    assert not task.is_whole(whole | {"own_test": ""})
+    assert OURS.own_probe is None
+    assert replace(task, method="mvgrl", estimator="mvgrl").own_probe is None  # its probe is the table's
 
 
 def test_raw_features_are_probed_as_they_are() -> None:

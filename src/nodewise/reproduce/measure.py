@@ -128,6 +128,13 @@ def measure_accuracy(task: Task, graph: Graph, seeds: Sequence[int], device: tor
             row |= {f"post_{name}": again[name] for name in ("val", *SCORES) if name in again} | {
                 "post": str(task.post)
             }
+    if task.own_probe is not None:
+        labels, split = known(graph)
+        found = linear_probe(
+            vectors.stack, labels, split, task.own_probe, dataset=graph.name, seed=list(seeds), device=device
+        )
+        for row, score in zip(rows, found.test_accuracy[:, 0, 0], strict=True):
+            row["own_test"] = round(float(score), 4)
     return rows
 
 
@@ -139,7 +146,7 @@ def measure_inductive(task: Task, graph: Graph, seeds: Sequence[int], device: to
 
 
 SCORES = ("test", "unseen", "test_groups", "unseen_groups")
-POST_COLUMNS = ("post", "post_val", *(f"post_{name}" for name in SCORES))
+POST_COLUMNS = ("post", "post_val", *(f"post_{name}" for name in SCORES), "own_test")
 """What rows of tables on equal terms hold beside the common columns."""
 
 _REDRAWN = 5

@@ -68,6 +68,11 @@ ELSEWHERE = {
     "cca-ssg": (84.0, 73.1, 81.0),
     "sugrl": (83.4, 73.0, 81.9),
     "graphmae": (84.2, 73.4, 81.1),
+    "ggd": (83.9, 73.0, 81.3),
+    "homogcl": (84.5, 72.3, 81.1),
+    "graphacl": (84.2, 73.6, 82.0),
+    "sp-gcl": (83.2, 72.0, 79.2),
+    "maskgae": (83.8, 72.9, 82.7),
 }
 """Methods that the paper does not have: what has been published for them, public split, linear probe."""
 

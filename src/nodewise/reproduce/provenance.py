@@ -143,7 +143,7 @@ def key_of(row: Mapping[str, Any]) -> Key:
 
 def fullness(row: Mapping[str, str]) -> int:
     """Return how much a row has beside its scores: earlier versions know no nodes, others are post-processed too."""
-    return bool(row.get("test_groups")) + bool(row.get("post_test"))
+    return sum(bool(row.get(column)) for column in ("test_groups", "post_test", "own_test"))
 
 
 class Ledger:

@@ -19,7 +19,7 @@ from nodewise.reproduce.paper_values import ORACLE_NOTE
 from nodewise.reproduce.provenance import Row
 from nodewise.reproduce.setup import Task
 
-_FRACTIONS = ("val", "test", "unseen", "oracle", "few", "ten", "post_val", "post_test", "post_unseen")
+_FRACTIONS = ("val", "test", "unseen", "oracle", "few", "ten", "post_val", "post_test", "post_unseen", "own_test")
 
 SEEDS_ONLY = "seeds only"
 """Said instead of a verdict where rows of an earlier version do not tell which nodes were answered rightly."""

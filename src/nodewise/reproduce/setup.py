@@ -181,6 +181,14 @@ class Task:
         """What is measured, whatever the row is called: rows of equal cells have equal numbers."""
         return self.kind, self.dataset, self.config
 
+    @property
+    def own_probe(self) -> str | None:
+        """The probe by which a rival's authors score it, where vectors are scored and that is not the common one."""
+        if self.kind != "accuracy" or not self.equal_terms or self.estimator == OURS:
+            return None
+        probe = METHODS[self.estimator].probe
+        return None if probe == PROBE else probe
+
     def wanted(self, seeds: Sequence[int]) -> Sequence[int]:
         """Return the seeds to measure where the setup asks for these."""
         return seeds if self.seeds is None else self.seeds
@@ -188,7 +196,8 @@ class Task:
     def is_whole(self, row: Mapping[str, str]) -> bool:
         """Whether a row has all that is asked for; rows of earlier versions lack what nodes were answered rightly."""
         of_kind = {"suite": ("few_groups",)} | dict.fromkeys(PROBED, ("test_groups",))
-        wanted = (*of_kind.get(self.kind, ()), *("post_test",) * self.equal_terms)
+        more = {"post_test": self.equal_terms, "own_test": self.own_probe is not None}
+        wanted = (*of_kind.get(self.kind, ()), *(column for column, asked in more.items() if asked))
         return all(row.get(column) for column in wanted)
 
     def key(self, seed: int) -> tuple[str, str, str, int, str]:
