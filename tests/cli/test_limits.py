@@ -9,7 +9,10 @@ import pytest
 from tests.command_line import Nodewise
 
 LONG = ("--set", "training.steps=100000", "--set", "training.batch_size=16", "--set", "encoder.dimension=16")
-LIMITED = ("embed", "transform", "evaluate", "report", "classify", "tune", "compare", "reproduce")
+LIMITED = (
+    *("inspect", "convert", "demo", "embed", "transform", "evaluate", "report", "classify"),
+    *("tune", "compare", "reproduce"),
+)
 
 
 def test_training_stops_in_time_and_is_resumed(nodewise: Nodewise, ring: Path) -> None:

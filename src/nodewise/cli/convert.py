@@ -33,7 +33,9 @@ class Store:
     "convert edges.parquet --features nodes.parquet -o graph.store",
     "convert edges.csv.gz -f nodes.npy -l labels.csv -o graph.store --memory 500MB",
 )
-def convert(*, graph: cli.GraphName, store: Store, shown: cli.Shown, files: cli.LabeledFiles) -> None:
+def convert(
+    *, graph: cli.GraphName, store: Store, shown: cli.Shown, files: cli.LabeledFiles, limits: cli.Limits
+) -> None:
     """Write a graph as a store, which stays on the disk.
 
     Every command takes the folder in place of a file of edges and reads no more of it than it needs. Edge lists in text

@@ -34,6 +34,7 @@ def demo(
     seed: cli.Seed = 0,
     set: cli.Set = None,
     device: cli.Device = "auto",
+    limits: cli.Limits,
 ) -> None:
     """Train on the bundled graph, evaluate, leave a run and a page.
 

@@ -24,7 +24,14 @@ _ELSEWHERE = {"name", "notes", "embedding_bytes", "embedding_seconds"}
 
 
 @cli.command("inspect citeseer", "inspect edges.csv --features nodes.csv --labels labels.csv --json")
-def inspect(*, graph: cli.GraphName, files: cli.LabeledFiles, verify: Verify = False, shown: cli.Shown) -> None:
+def inspect(
+    *,
+    graph: cli.GraphName,
+    files: cli.LabeledFiles,
+    verify: Verify = False,
+    shown: cli.Shown,
+    limits: cli.Limits,
+) -> None:
     """Say what was understood of a graph.
 
     Also how much memory and time embedding it will need. Nothing is written. What reading changed or assumed is told

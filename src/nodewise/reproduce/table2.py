@@ -25,9 +25,9 @@ NOTES_BELOW = (
     "Own probe: the same raw vectors under the linear classifier by which the method's authors score it, where that is "
     "not the one of this table (`nodewise.methods[NAME].probe`). Gap: this score, or else that of the test nodes, "
     "minus the printed one. Others: the labeled nodes outside the split (1,068 / 1,692 / 18,157 on Cora, Citeseer and "
-    "Pubmed), under the classifier of this table. Seconds are of training and embedding, one seed, on a GPU that "
-    "several processes share; of our own method seeds are trained in stacks, and a seed's time is its share. Peak "
-    "memory is the GPU's or, on a CPU, the process's.",
+    "Pubmed), under the classifier of this table. Seconds are of training and embedding, one seed; of our own "
+    "method seeds are trained in stacks, and a seed's time is its share. Peak memory is the GPU's or, on a CPU, the "
+    "process's.",
     f"Post-processed: the same vectors after the best of {len(GRID)} ways to smooth (0, 2, 5 or 10 steps), standardize "
     "and scale them (length as it is, 0.03, 0.06, 0.1, 0.3 or 1), chosen for each method and data set by training sets "
     "drawn again among training and validation nodes, on two seeds that are not reported. Raw: as the method leaves "
