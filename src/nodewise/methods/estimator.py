@@ -450,8 +450,12 @@ class InductiveEmbedder(Embedder):
     network_: nn.Module
 
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
-        self.scaling_ = suitable(inputs.graph.features, self.scaling)
+        self.scaling_ = suitable(inputs.graph.features, self._scaling())
         super()._fit(Inputs(inputs.graph, inputs.device, self.scaling_), watch)
+
+    def _scaling(self) -> Scaling:
+        """Return how to scale features; for a method whose authors do so graph by graph it is a setting."""
+        return self.scaling
 
     @abstractmethod
     def _build(self, num_features: int) -> nn.Module:

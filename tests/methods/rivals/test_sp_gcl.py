@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -40,3 +41,10 @@ def test_a_sample_is_of_different_nodes_within_two_steps_of_a_seed() -> None:
 def test_beats_its_input_on_planted_classes() -> None:
     model = SPGCL(dimension=32, sample=300, negatives=20, epochs=60, device="cpu")
     assert accuracy(model.fit_transform(planted())) > raw_accuracy() + 0.03
+
+
+def test_words_are_one_or_nothing_where_its_authors_have_them_so() -> None:
+    graph = planted()
+    for dataset, scaling in (("", "shares"), ("pubmed", "shares"), ("cora", "peaks"), ("citeseer", "peaks")):
+        settings = replace(SPGCL.settings_for(dataset), dimension=8, sample=20, epochs=1)
+        assert SPGCL(settings, device="cpu").fit(graph).scaling_ == scaling

@@ -6,7 +6,7 @@ like node i, itself among them, and R_i negatives drawn at random,
     L = mean_i [-2 mean_{j ∈ T_i} z_i · z_j + Σ_{j ∈ R_i} (z_i · z_j)²]
 
 No augmentation, and a cost that does not grow with the square of N. Settings: the authors' files for each data set; the
-defaults are those for Amazon Photo.
+defaults are those for Amazon Photo. Words of Cora and Citeseer are one or nothing, rows of other graphs sum to one.
 
 Differs from the paper: the sample is of nodes met on walks, not of whole neighborhoods of two steps.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +25,7 @@ from nodewise.core import rng
 from nodewise.core.config import Count, Share, Size
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder
 from nodewise.methods.estimator import Watch, method
-from nodewise.methods.inputs import Inputs
+from nodewise.methods.inputs import Inputs, Scaling
 from nodewise.methods.products import Convolution
 from nodewise.views.topology import Topology
 from nodewise.views.walks import random_walks
@@ -45,6 +45,7 @@ class SPGCLSettings(DecaySettings, epochs=500, weight_decay=1e-4):
         sample: nodes of a step at most.
         nearest: k.
         negatives: number of them for each node.
+        features: what rows of features are made to do: sum to one, or reach one.
     """
 
     dimension: Size = 1536
@@ -54,6 +55,7 @@ class SPGCLSettings(DecaySettings, epochs=500, weight_decay=1e-4):
     sample: Count = 700
     nearest: Count = 5
     negatives: Count = 100
+    features: Literal["shares", "peaks"] = "shares"
 
 
 class SPGCLNetwork(nn.Module):
@@ -99,17 +101,19 @@ class SPGCL(DescendingEmbedder):
     paper = "Wang et al., TMLR 2023"
     probe = "sp-gcl"
     optimizer_class = torch.optim.AdamW
-    scaling = "peaks"
     settings_class = SPGCLSettings
     network_class = SPGCLNetwork
     settings: SPGCLSettings
-    _small = {"dimension": 1024, "normalized": False, "sample": 256}
+    _small = {"dimension": 1024, "normalized": False, "sample": 256, "features": "peaks"}
     tuned = {
         "cora": _small | {"dropout": 0.3},
         "citeseer": _small
         | {"dropout": 0.5, "seeds": 128, "negatives": 200, "epochs": 600, "learning_rate": 9e-4, "weight_decay": 1e-5},
         "pubmed": {"dimension": 1024, "dropout": 0.5, "sample": 800, "nearest": 4, "learning_rate": 9e-4},
     }
+
+    def _scaling(self) -> Scaling:
+        return self.settings.features
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         chosen = self.settings
