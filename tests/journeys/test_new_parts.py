@@ -404,7 +404,8 @@ def test_an_encoder_that_fails_after_it_is_built_is_told_in_one_line(
     assert right in ENCODER
     Path("encoder_nodewise_test.py").write_text(ENCODER.replace(right, wrong))
     chosen = ("--set", "encoder.kind=encoder_nodewise_test:MeansSettings", "--set", "encoder.dimension=8")
-    assert main(["embed", *GRAPH, *chosen, "-o", "run"]) == 2
+    # Quietly, since a busy machine would show its progress in between.
+    assert main(["embed", *GRAPH, *chosen, "--quiet", "-o", "run"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
     assert said in lines[0]
