@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 import pytest
 import scipy.sparse as sp
 import torch
+from tests.graphs import small_graph
 
 import nodewise as nw
 from nodewise.core.errors import InputError
@@ -81,3 +83,44 @@ def test_two_graphs_of_one_name_are_not_taken_for_each_other() -> None:
     graphs = [nw.Graph.from_edges(*ENDS, labels=["x", "y", "x", "y"]) for _ in range(2)]
     with pytest.raises(InputError, match="two graphs to compare on are called 'graph'"):
         nw.compare(["hard"], on=graphs, seeds=[0])
+
+
+def test_results_are_not_written_over_the_files_of_a_run(tmp_path: Path) -> None:
+    graph = small_graph()
+    run = nw.NodeEmbedder(steps=1, batch_size=8, dimension=4, device="cpu").fit(graph).save(tmp_path / "run", graph)
+    before = {path.name: path.read_bytes() for path in run.path.iterdir() if path.is_file()}
+    vectors, nearest = run.embeddings, run.neighbors(graph.ids[0], k=2)
+    for name in ("config.toml", "labels.parquet", "embeddings.parquet"):  # a run without labels may get some
+        for write in (vectors.to_csv, vectors.to_parquet, vectors.to_word2vec):
+            with pytest.raises(InputError) as refused:
+                write(run.path / name)
+            assert refused.value.code == "overwrites-input"
+    for writer in (vectors, nearest):
+        with pytest.raises(InputError) as refused:
+            writer.write(run.path / "embeddings.parquet")
+        assert refused.value.code == "overwrites-input"
+    assert {path.name: path.read_bytes() for path in run.path.iterdir() if path.is_file()} == before
+    vectors.to_csv(run.path / "mine.csv")
+
+
+def test_arguments_of_other_types_are_told_in_one_sentence(tmp_path: Path) -> None:
+    graph = small_graph()
+    run = nw.NodeEmbedder(steps=1, batch_size=8, dimension=4, device="cpu").fit(graph).save(tmp_path / "run", graph)
+    igraph = pytest.importorskip("igraph")
+    for wrong in (
+        lambda: run.new_nodes(None),  # type: ignore[arg-type]
+        lambda: run.embeddings.to_csv(3),  # type: ignore[arg-type]
+        lambda: nw.Graph.from_networkx(igraph.Graph.Ring(5)),
+    ):
+        with pytest.raises(InputError):
+            wrong()
+
+
+@pytest.mark.parametrize("name", ["gae", "vgae", "maskgae"])
+def test_graphs_with_few_pairs_without_an_edge(name: str) -> None:
+    complete = nw.Graph.from_edges([0, 0, 1], [1, 2, 2], features=np.eye(3))
+    with pytest.raises(InputError) as refused:
+        nw.methods[name](epochs=3, device="cpu").fit(complete)
+    assert refused.value.code == "no-non-edges"
+    path = nw.Graph.from_edges([0, 1], [1, 2], features=np.eye(3))  # a draw often finds no pair here
+    assert np.isfinite(nw.methods[name](epochs=30, device="cpu").fit(path).embeddings_.vectors).all()

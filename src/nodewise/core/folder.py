@@ -39,6 +39,17 @@ _FACTS: dict[str, Any] = {
 _WORDS = {str: "a text", int: "a whole number of 64 bits"}
 
 
+def result_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file that a caller asked for; the files of a run are not written over."""
+    require_type("the file", path, str | os.PathLike, "its name")
+    target = Path(path)
+    if RunFolder(target.parent).owns(target):
+        raise InputError(
+            f"{target}: is a file of the run in {target.parent}; give the output another name", code="overwrites-input"
+        )
+    return target
+
+
 @dataclass(frozen=True)
 class RunFolder:
     """A folder with the settings, weights, embeddings and records of one run."""
@@ -181,6 +192,10 @@ class RunFolder:
         versions, vectors = about.get("versions"), about.get("embeddings")
         known = isinstance(versions, dict) and "nodewise" in versions and isinstance(vectors, dict)
         return known and self.config.is_file() and self.embeddings.is_file()
+
+    def owns(self, path: Path) -> bool:
+        """Tell whether a path in the folder is a file of the run, there or not."""
+        return path.name in self.NAMES and self.is_ours()
 
     def _is_complete(self) -> bool:
         """Tell whether this is a hidden folder whose run is complete, so that its files are about to move up."""

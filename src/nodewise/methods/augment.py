@@ -11,6 +11,7 @@ from torch import Tensor
 
 from nodewise.core import rng
 from nodewise.core.config import Checked, Share
+from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress
 from nodewise.methods.inputs import Inputs
 from nodewise.views.diffusion import DiffusionSettings, diffuse
@@ -141,12 +142,26 @@ class DegreeNoise:
 def non_edges(topology: Topology, count: int, key: int) -> Tensor:
     """Return about `count` uniformly drawn pairs (2, n) of two different nodes that no edge joins.
 
-    Pairs that turn out to be edges are left out, not drawn again: in a sparse graph they are few.
+    Pairs that turn out to be edges are left out, not drawn again: in a sparse graph they are few. Where none is left,
+    as in a small or a nearly complete graph, all pairs that there are stand in.
     """
     index = torch.arange(count, device=topology.device)
     sources, targets = (rng.below(topology.num_nodes, rng.fold(key, end), index) for end in (0, 1))
     kept = (sources != targets) & ~topology.has_edge(sources, targets)
-    return torch.stack([sources[kept], targets[kept]])
+    pairs = torch.stack([sources[kept], targets[kept]])
+    return pairs if pairs.shape[1] else _all_non_edges(topology)
+
+
+def _all_non_edges(topology: Topology) -> Tensor:
+    nodes = torch.arange(topology.num_nodes, device=topology.device)
+    apart = ~topology.has_edge(nodes[:, None], nodes)
+    apart.fill_diagonal_(False)
+    if not apart.any():
+        raise InputError(
+            "every two nodes are joined by an edge; this method learns to tell edges from pairs without one",
+            code="no-non-edges",
+        )
+    return apart.nonzero().T
 
 
 def edges_of(adjacency: Tensor) -> Tensor:

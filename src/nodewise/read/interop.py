@@ -75,7 +75,7 @@ def edges_from_networkx(
 
     `leave_out` is how the user would do without weights.
     """
-    if not callable(getattr(graph, "is_directed", None)):
+    if not callable(getattr(graph, "is_multigraph", None)):  # which graphs of igraph are not asked
         raise InputError(f"{source} is {seen(graph)}; give a networkx graph")
     if directed and not graph.is_directed():
         graph = graph.to_directed()  # both directions of every edge

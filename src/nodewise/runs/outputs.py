@@ -50,8 +50,8 @@ def _check_one(
                 )
     folder = RunFolder(output.parent)
     own = page is not None and output.name == page.name and _same(folder.path, page.parent)
-    ours = (
-        not own and output.name in folder.NAMES and (folder.is_ours() or (run is not None and _same(folder.path, run)))
+    ours = not own and (
+        folder.owns(output) or (output.name in folder.NAMES and run is not None and _same(folder.path, run))
     )
     results = ((kind.MANIFEST, kind.FORMAT) for kind in (shards, layout))
     if ours or any(is_marked(folder.path / manifest, mark) for manifest, mark in results):

@@ -248,6 +248,7 @@ class Run:
 
     def new_nodes(self, graph: Graph) -> NodeIds:
         """Return the nodes of a graph that the run has no vectors for; that there are none is an error."""
+        require_type("the graph", graph, Graph, "a Graph")
         seen = read_parquet_ids(self.folder.embeddings)
         fresh = graph.ids.to_arrow().filter(seen.positions(graph.ids, graph.name) < 0)
         if len(fresh) == 0:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.core.errors import InputError, did_you_mean, nearest, require_type, seen
+from nodewise.core.folder import result_file
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors import embedding_files
@@ -158,21 +159,20 @@ class Embeddings:
 
         The kinds of nodes, where there are several, are in the metadata of the file.
         """
-        embedding_files.write_parquet(Path(path), self.ids, self.vectors, self.kinds)
+        embedding_files.write_parquet(result_file(path), self.ids, self.vectors, self.kinds)
 
     def to_npy(self, path: PathLike) -> None:
         """Write the matrix as NAME.npy and the ids as NAME.ids.parquet beside it."""
-        embedding_files.write_npy(Path(path), self.ids, self.vectors)
+        embedding_files.write_npy(result_file(path), self.ids, self.vectors)
 
     def to_word2vec(self, path: PathLike) -> None:
         """Write the text format of word2vec: a line "N d", then a line "id v1 ... vd" for each node."""
-        embedding_files.write_word2vec(Path(path), self.ids, self.vectors)
+        embedding_files.write_word2vec(result_file(path), self.ids, self.vectors)
 
     def write(self, path: PathLike) -> None:
         """Write in the format that the name ends in: .parquet, .csv, .npy, .vec, .txt, .arrow or .safetensors."""
-        require_type("the file", path, str | os.PathLike, "its name")
-        writers = embedding_files.WRITERS
-        if (writer := writers.get(Path(path).suffix.lower())) is None:
+        target, writers = result_file(path), embedding_files.WRITERS
+        if (writer := writers.get(target.suffix.lower())) is None:
             raise InputError(
                 f"{path}: the format is not clear; let the name end in one of {', '.join(writers)}",
                 code="unsupported-format",
@@ -180,11 +180,11 @@ class Embeddings:
         if writer is embedding_files.write_parquet:
             self.to_parquet(path)
         else:
-            writer(Path(path), self.ids, self.vectors)
+            writer(target, self.ids, self.vectors)
 
     def to_csv(self, path: PathLike, neo4j: bool = False) -> None:
         """Write a column `id` and one per dimension; for neo4j-admin, `id:ID` and `embedding:float[]`."""
-        (embedding_files.write_neo4j if neo4j else embedding_files.write_csv)(Path(path), self.ids, self.vectors)
+        (embedding_files.write_neo4j if neo4j else embedding_files.write_csv)(result_file(path), self.ids, self.vectors)
 
     @classmethod
     def from_parquet(cls, path: PathLike) -> Embeddings:

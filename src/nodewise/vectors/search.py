@@ -12,6 +12,7 @@ import numpy as np
 
 from nodewise.core.errors import InputError, require_whole
 from nodewise.core.files import atomic_write
+from nodewise.core.folder import result_file
 from nodewise.core.messages import count, html_table, text_table
 from nodewise.graph.ids import NodeIds
 from nodewise.vectors.embeddings import Embeddings
@@ -108,7 +109,7 @@ def write_table(table: Any, path: str | Path) -> None:
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
-    path = Path(path)
+    path = result_file(path)
     if path.suffix.lower() not in (".parquet", ".csv"):
         raise InputError(
             f"{path}: the format is not clear; let the name end in .parquet or .csv", code="unsupported-format"
