@@ -34,7 +34,7 @@ SCORES = tuple(f"{budget} {part}" for part in ("validation", "test") for budget 
 _TWO_LAYERS = {"hidden": 256, "threshold": 0.6, "epochs": 200}
 PUBLISHED: dict[str, dict[str, dict[str, Any]]] = {
     "bgrl": {"wikics": {}},
-    "graphmae": {"cora": {}},
+    "graphmae": {},
     "homogcl": {
         "computers": {"projection": 0, "clusters": 30, "epochs": 100, "learning_rate": 1e-4},
     },

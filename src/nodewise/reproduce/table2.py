@@ -135,7 +135,7 @@ def _table(results: Results, dataset: str, titles: dict[str, str]) -> tables.Tab
                 _uses(name),
                 shown,
                 tables.printed(value),
-                tables.mean(own),
+                tables.whole(own),
                 tables.gap(own or found, value),
                 tables.mean(found),
                 tables.spread(found),
