@@ -54,7 +54,7 @@ def test_the_gap_to_print_is_that_of_the_authors_probe(tmp_path: Path) -> None:
     setup = small_setup(tmp_path, methods=("dgi",), oracle=False)
     post = {"post_test": 0.70, "post_test_groups": GROUPS, "post": "none"}
     results = filled(table2.plan(setup), lambda task, seed: {"test": 0.70, "own_test": 0.71, **post})
-    assert "| 71.8 | 71.00 | -0.80 | 70.00 |" in table2.render(results, setup)[1].markdown()
+    assert "| 71.8 | 71.00 ± 0.00 (n=2) | -0.80 | 70.00 |" in table2.render(results, setup)[1].markdown()
 
 
 def test_the_hazards_are_footnotes_of_their_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,9 +144,10 @@ def test_beats_its_input_on_planted_classes(dense: bool) -> None:
 def test_settings_of_the_authors_for_each_data_set() -> None:
     assert GraphMAE.settings_for("citeseer").heads == 2
     assert GraphMAE.settings_for("pubmed").dimension == 1024
-    assert GraphMAE.settings_for("cora") == GraphMAESettings()
+    assert GraphMAE.settings_for("cora").epochs == 1500
+    assert GraphMAE.settings_for("") == GraphMAE.settings_for("citeseer") == GraphMAESettings()
 
 
 def test_heads_must_share_the_dimension() -> None:
     with pytest.raises(InputError, match="dimension is 10; it must be a multiple of heads, 4"):
-        GraphMAESettings(dimension=10)
+        GraphMAESettings(dimension=10, heads=4)

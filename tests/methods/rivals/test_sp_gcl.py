@@ -27,15 +27,28 @@ def test_the_loss_is_its_formula() -> None:
     assert math.isclose(found.item(), total, rel_tol=1e-10)
 
 
-def test_a_sample_is_of_different_nodes_within_two_steps_of_a_seed() -> None:
+def test_a_sample_is_of_the_neighborhoods_of_the_seeds() -> None:
     torch.manual_seed(0)
     inputs = Inputs(small_graph())
-    near = inputs.adjacency.to_dense() > 0
-    within = (near.float() @ near.float()) > 0
-    nodes = sampled_nodes(inputs.topology, 1, 100, 3)
-    assert len(set(nodes.tolist())) == len(nodes)
-    assert any(within[seed, nodes].all() for seed in range(inputs.num_nodes))
-    assert len(sampled_nodes(inputs.topology, 30, 7, 3)) == 7
+    near = (inputs.adjacency.to_dense() > 0).float()
+    within = (near @ near) > 0
+    nodes = sampled_nodes(inputs.topology, 1, 100)
+    assert any(sorted(nodes.tolist()) == within[seed].nonzero().flatten().tolist() for seed in range(len(within)))
+    # With every node a seed, a node occurs once for each node that it is near.
+    everywhere = sampled_nodes(inputs.topology, len(within), 10**6)
+    assert torch.bincount(everywhere, minlength=len(within)).tolist() == within.sum(0).tolist()
+    assert len(sampled_nodes(inputs.topology, len(within), 7)) == 7
+
+
+def test_which_positions_are_drawn_is_uniform() -> None:
+    torch.manual_seed(1)
+    topology = Inputs(small_graph()).topology
+    whole = torch.bincount(sampled_nodes(topology, topology.num_nodes, 10**6), minlength=topology.num_nodes)
+    drawn = torch.cat([sampled_nodes(topology, topology.num_nodes, 20) for _ in range(2000)])
+    shares = torch.bincount(drawn, minlength=topology.num_nodes) / len(drawn)
+    expected = whole / whole.sum()
+    deviation = (expected * (1 - expected) / len(drawn)).sqrt()
+    assert ((shares - expected).abs() < 5 * deviation).all()
 
 
 def test_beats_its_input_on_planted_classes() -> None:

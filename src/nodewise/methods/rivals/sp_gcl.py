@@ -1,14 +1,16 @@
 """SP-GCL: one pass over the graph, positives the nearest of a sample, negatives at random (Wang et al., TMLR 2023).
 
-Of some nodes met on walks of two steps from random seeds, with z their projected vectors of length one, T_i the k most
-like node i, itself among them, and R_i negatives drawn at random,
+Of some nodes within two steps of random seeds, with z their projected vectors of length one, T_i the k most like node
+i, itself among them, and R_i negatives drawn at random,
 
     L = mean_i [-2 mean_{j ∈ T_i} z_i · z_j + Σ_{j ∈ R_i} (z_i · z_j)²]
 
 No augmentation, and a cost that does not grow with the square of N. Settings: the authors' files for each data set; the
 defaults are those for Amazon Photo. Words of Cora and Citeseer are one or nothing, rows of other graphs sum to one.
 
-Differs from the paper: the sample is of nodes met on walks, not of whole neighborhoods of two steps.
+The neighborhoods of the seeds are laid end to end and the sample is drawn from that, so that a node which many seeds
+reach may occur more than once. It matters: of nodes met on walks from the seeds, which mostly are each other's
+neighbors, the nearest are found too easily, and accuracy on Pubmed falls from 78 after 50 epochs to 67 after 500.
 """
 
 from __future__ import annotations
@@ -21,16 +23,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize
 
-from nodewise.core import rng
 from nodewise.core.config import Count, Share, Size
 from nodewise.methods.descent import DecaySettings, DescendingEmbedder
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs, Scaling
 from nodewise.methods.products import Convolution
 from nodewise.views.topology import Topology
-from nodewise.views.walks import random_walks
-
-_STEPS, _WALKS = 2, 4
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class SPGCLSettings(DecaySettings, epochs=500, weight_decay=1e-4):
         dimension: size of the vectors and of the hidden layer.
         dropout: after each layer.
         normalized: whether layers have batch normalization.
-        seeds: nodes that walks of a step begin at.
+        seeds: nodes whose neighborhoods a step looks at.
         sample: nodes of a step at most.
         nearest: k.
         negatives: number of them for each node.
@@ -77,12 +75,16 @@ class SPGCLNetwork(nn.Module):
         return x
 
 
-def sampled_nodes(topology: Topology, seeds: int, most: int, key: int) -> Tensor:
-    """Return at most so many different nodes that walks from random seeds meet."""
-    starts = torch.randperm(topology.num_nodes, device=topology.device)[:seeds]
-    met = [random_walks(topology, starts, _STEPS, rng.fold(key, number)) for number in range(_WALKS)]
-    nodes: Tensor = torch.unique(torch.cat(met))
-    return nodes[torch.randperm(len(nodes), device=nodes.device)[:most]]
+def sampled_nodes(topology: Topology, seeds: int, most: int) -> Tensor:
+    """Return at most so many nodes (n,) within two steps of random seeds; one that many seeds reach may recur."""
+    sources = torch.randperm(topology.num_nodes, device=topology.device)[:seeds]
+    near, owner = sources, torch.arange(len(sources), device=topology.device)
+    for _ in range(2):
+        found, rows = topology.neighbors(near)
+        near, owner = torch.cat([near, found]), torch.cat([owner, owner[rows]])
+        pairs = torch.unique(owner * topology.num_nodes + near)  # a node once for each seed
+        owner, near = pairs // topology.num_nodes, pairs % topology.num_nodes
+    return near[torch.randperm(len(near), device=near.device)[:most]]
 
 
 def single_pass_loss(vectors: Tensor, nearest: int, negatives: Tensor) -> Tensor:
@@ -119,8 +121,7 @@ class SPGCL(DescendingEmbedder):
         chosen = self.settings
 
         def loss_of(epoch: int) -> Tensor:
-            key = rng.key(self.seed, "sp-gcl.walks", epoch)
-            nodes = sampled_nodes(inputs.topology, chosen.seeds, chosen.sample, key)
+            nodes = sampled_nodes(inputs.topology, chosen.seeds, chosen.sample)
             projected = network.projection(network(inputs.x, inputs.adjacency)[nodes])
             negatives = torch.randint(len(nodes), (len(nodes), chosen.negatives), device=nodes.device)
             return single_pass_loss(cast(Tensor, projected), chosen.nearest, negatives)
