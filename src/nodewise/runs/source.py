@@ -121,6 +121,8 @@ def load_graph(
         told = () if retell else Manifest.read(path).notes
         if verify:
             open_store(path, verify=True)
+    if not source.graph:
+        raise InputError("the name of the graph is empty; name a data set or a file", code="missing-file")
     graph = _load_data_set(source, quiet) if source.is_data_set else _read_files(source, like)
     for note in graph.notes:
         if note not in told:
