@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from nodewise.core.errors import InputError
-from nodewise.core.messages import count, excerpt, first_line, listing, not_a_number
+from nodewise.core.messages import count, excerpt, first_line, not_a_number
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import Columns
 from nodewise.read.dialect import DELIMITERS, Dialect, Hints, fields, is_number, not_utf8, sniff, without_padding
@@ -86,10 +86,7 @@ class TextColumns:
             pa.chunked_array([chunk for part in parts for chunk in part.keys[i].chunks], pa.string())
             for i in range(len(keys))
         ]
-        numbers_read = np.concatenate([part.numbers for part in parts])
-        if not len(numbers_read):
-            raise InputError(f"{self.path}: has columns ({listing(self.names)}) but no rows", code="empty-file")
-        return Columns(columns, numbers_read, parts[-1].notes)
+        return Columns(columns, np.concatenate([part.numbers for part in parts]), parts[-1].notes)
 
     def batches(self, keys: Sequence[int], numbers: Sequence[int], rows: int, gaps: bool = False) -> Iterator[Columns]:
         """Read the same by blocks of the file, as many at a time as make up `rows`; the last one has all notes."""

@@ -50,6 +50,8 @@ def read_attributes(
         notes.append(f"{path.name}: only the first {MOST_COLUMNS} of {len(others)} columns are on the page.")
     read = file.read([key])
     ids = NodeIds(file.settle([read.keys[0]])[0], str(path), file.place)
+    if not len(ids):
+        raise InputError(f"{path}: has columns ({listing(file.names)}) but no rows", code="empty-file")
     rows = ids.positions(nodes, "the nodes of the run") if ids.kind == nodes.kind else np.full(len(nodes), -1)
     if (rows < 0).all():
         raise InputError(

@@ -178,5 +178,7 @@ def read_ids(path: Path) -> NodeIds:
     if (kind := format_of(path)) not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold ids; give text or Parquet")
     file = open_columns(path, kind, (ID_NAMES,))
-    column = file.read([column_called(file, ID_NAMES) or 0]).keys
-    return NodeIds(file.settle(column)[0], str(path), file.place)
+    column = file.settle(file.read([column_called(file, ID_NAMES) or 0]).keys)[0]
+    if not len(column):
+        raise InputError(f"{path}: holds no ids, only names of columns; add some", code="empty-file")
+    return NodeIds(column, str(path), file.place)
