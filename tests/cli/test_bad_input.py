@@ -169,7 +169,7 @@ class TestBinaryFormats:
     def test_parquet_of_empty_lists_as_weights(self, refused: Refused) -> None:
         empty = pa.array([[], []], pa.list_(pa.float32()))
         pq.write_table(pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": empty}), "edges.parquet")
-        says(refused("inspect", "edges.parquet"), "edges.parquet", "'weight'", "empty lists")
+        says(refused("inspect", "edges.parquet"), "edges.parquet", "'weight'", "holds lists", "[bad-weight]")
 
     def test_a_file_in_zstandard(self, refused: Refused) -> None:
         packed = pa.compress(EDGES.encode(), "zstd", asbytes=True)

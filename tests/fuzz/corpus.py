@@ -281,7 +281,6 @@ def _features() -> Iterator[tuple[str, str, bytes]]:
 def _labels() -> Iterator[tuple[str, str, bytes]]:
     yield "a label for nobody", "l.csv", b"id,label\nz,u\n"
     yield "an unknown part of a split", "l.csv", b"id,label,split\na,u,dev\n"
-    yield "fractional classes", "l.parquet", seeds.parquet({"id": list("abcd"), "label": [0.5, 1.0, 2.0, 1.0]})
     yield "pickled classes", "l.npy", seeds.npy(object_array())
     yield "graphml for labels", "l.graphml", seeds.GRAPHML
     yield "nothing", "l.csv", b""

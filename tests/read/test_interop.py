@@ -140,7 +140,8 @@ def test_what_pyg_data_holds_beyond_a_graph_is_noted_or_refused():
     assert Graph.from_pyg(data(edge_weight=torch.tensor([1.0, 1, 3, 3]))).weights.tolist() == [1, 1, 3, 3]
     with pytest.raises(InputError, match="edge_weight has the shape"):
         Graph.from_pyg(data(edge_weight=torch.ones(4, 2)))
-    many = {f"{part}_mask": torch.ones(4, 3, dtype=torch.bool) for part in ("train", "val", "test")}
+    parts = ("train", "val", "test")
+    many = {f"{part}_mask": torch.eye(4, dtype=torch.bool)[:, [i]].expand(4, 3) for i, part in enumerate(parts)}
     assert Graph.from_pyg(data(**many)).notes == ("the first of 3 splits taken",)
     with pytest.raises(InputError, match=r"y has the shape \(4, 3\)"):
         Graph.from_pyg(data(y=torch.zeros(4, 3)))

@@ -261,7 +261,6 @@ BAD = {
     "repeated label": ({"e.csv": STRINGS, "l.csv": text("a,x\na,y\n")}, "line 2: id 'a' again"),
     "label ids clash": ({"e.csv": STRINGS, "l.csv": text("1,x\n2,y\n")}, "but FOLDER/l.csv has integer ids"),
     "which label": ({"e.csv": STRINGS, "l.csv": text("a,x,y\nb,x,z\n")}, "which column holds the labels"),
-    "fractional label": ({"e.csv": NUMBERS, "l.csv": table(id=[0, 1], y=[0.5, 1.0])}, "numbers such as 0.5"),
 }
 
 

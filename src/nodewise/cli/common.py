@@ -116,10 +116,33 @@ class Files:
     data_dir: DataDir = None
 
     def source(self, graph: str) -> GraphSource:
-        """Return where the graph is, with everything said about it."""
+        """Return where the graph is, with everything said about it; refuse names of columns that nothing has."""
+        found = self._found(graph)
+        if not found.is_data_set:  # which is refused together with any column
+            _refuse_idle(self.tables, found.features, found.labels)
+        return found
+
+    def _found(self, graph: str) -> GraphSource:
         return source.GraphSource(
             graph, self.features, getattr(self, "labels", None), self.data_dir, self.edges, self.tables
         )
+
+
+def _refuse_idle(tables: source.TableColumns, features: Path | None, labels: Path | None) -> None:
+    """Refuse what is said about columns where no file is given that has any."""
+    from nodewise.read.formats import format_of
+
+    meant = {"id_column": (features, labels), "label_column": (labels,), "columns": (features,)}
+    for name, files in meant.items():
+        if getattr(tables, name) is None:
+            continue
+        flag, given = f"--{name.replace('_', '-')}", [file for file in files if file is not None]
+        if not given:
+            lacking = {"id_column": "--features or --labels", "label_column": "--labels", "columns": "--features"}[name]
+            raise InputError(f"{flag} is about {lacking}; give that, or leave {flag} out", code="usage")
+        kinds = [format_of(file) for file in given]
+        if not {"text", "parquet"} & set(kinds):
+            raise InputError(f"{given[0]}: {kinds[0]} has no named columns; leave out {flag}", code="bad-column")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,8 +163,8 @@ class RunFiles(LabeledFiles):
         """Return them as keywords of the functions that evaluate and show runs."""
         if self.graph is None and self.features is not None:
             raise InputError("--features are those of --graph GRAPH; name it too")
-        # The labels are of the run, not of the graph that it is compared with.
-        given = None if self.graph is None else replace(self.source(self.graph), labels=None)
+        # The labels are of the run, not of the graph that it is compared with, and columns may be theirs.
+        given = None if self.graph is None else replace(self._found(self.graph), labels=None)
         return {"source": given, "labels_file": self.labels, "tables": self.tables, "data_dir": self.data_dir}
 
 

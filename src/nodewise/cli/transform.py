@@ -117,9 +117,7 @@ def _wanted(nodes: Path | None, run: Run, graph: Graph, quiet: bool) -> NodeIds:
     from nodewise.vectors.embedding_files import read_parquet_ids
 
     if nodes is not None:
-        if len(found := read_ids(nodes)) == 0:
-            raise InputError(f"{nodes}: holds no ids; there is nothing to embed")
-        return found
+        return read_ids(nodes)
     fresh, seen = run.new_nodes(graph), read_parquet_ids(run.folder.embeddings)
     places = graph.ids.positions(seen)
     linked = int((graph.degrees[places[places >= 0]] > 0).sum())

@@ -18,6 +18,7 @@ def excerpt(value: object) -> str:
     >>> excerpt("a" * 100)[-8:]
     "aaaa'..."
     """
+    value = value.item() if hasattr(value, "item") else value  # numpy's numbers say of what type they are
     if isinstance(value, bytes):
         value = value[: 4 * _EXCERPT].decode("utf-8", errors="replace")
     if isinstance(value, str) and len(value) > _EXCERPT:

@@ -54,6 +54,7 @@ def as_features(values: Any, source: str = "features", *, copy: bool = False) ->
         values = array_of(values, source)
     if sp.issparse(values):
         given: Any = values
+        _check_shape(given, source)
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and that is refused
             matrix: sp.csr_matrix[np.float32] = sp.csr_matrix(given, dtype=np.float32, copy=copy)
         if not matrix.has_canonical_format:
@@ -68,15 +69,23 @@ def as_features(values: Any, source: str = "features", *, copy: bool = False) ->
         array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise InputError(f"{source}: no matrix of numbers ({str(error).partition('.')[0]})") from None
+    _check_shape(array, source)
+    with np.errstate(over="ignore"):
+        numbers = np.array(array, np.float32, order="C") if copy else np.ascontiguousarray(array, np.float32)
+    check_finite(numbers, lambda row: f"{source}, row {row + 1}")
+    return numbers
+
+
+def _check_shape(array: Any, source: str) -> None:
     if array.ndim != 2 or array.dtype.kind not in "buif":
         raise InputError(
             f"{source}: an array of type {array.dtype} and shape {array.shape}; "
             "features are a matrix of numbers with one row per node"
         )
-    with np.errstate(over="ignore"):
-        numbers = np.array(array, np.float32, order="C") if copy else np.ascontiguousarray(array, np.float32)
-    check_finite(numbers, lambda row: f"{source}, row {row + 1}")
-    return numbers
+    if array.shape[0] and not array.shape[1]:
+        raise InputError(
+            f"{source}: a matrix without columns; leave features out to use structural ones", code="no-features"
+        )
 
 
 def check_finite(matrix: npt.NDArray[np.float32], place: Callable[[int], str], names: tuple[str, ...] = ()) -> None:

@@ -245,7 +245,7 @@ class Graph:
         known_kinds = (None, ()) if kinds is None else encode_labels(kinds, f"{name}: kinds")
         codes, names = None, () if class_names is None else tuple(class_names)
         if labels is not None and class_names is None:
-            codes, names = encode_labels(labels, f"{name}: labels")
+            codes, names = encode_labels(labels, f"{name}: labels", measured=True)
         elif labels is not None:
             labels = [UNKNOWN if each is None else each for each in labels] if isinstance(labels, list) else labels
             codes = _numbers(labels, f"{name}: labels")

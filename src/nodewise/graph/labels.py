@@ -20,11 +20,14 @@ _FEW = 3
 _MOST_NAMED = 3
 
 
-def encode_labels(values: Any, source: str = "labels") -> tuple[npt.NDArray[np.int64], tuple[str | int, ...]]:
+def encode_labels(
+    values: Any, source: str = "labels", *, measured: bool = False
+) -> tuple[npt.NDArray[np.int64], tuple[str | int, ...]]:
     """Return label numbers (N,) and the sorted class names, ``names[label]``, in the user's own type.
 
     A missing value, an empty string and the integer -1 mean that the class is unknown, label -1. Whole
-    numbers stored as floating point, as tables with gaps often have them, are the integers they stand for.
+    numbers stored as floating point, as tables with gaps often have them, are the integers they stand for. Other
+    numbers are refused, unless they may be `measured`: then they are called as they are written, as in text.
     """
     try:
         array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
@@ -32,7 +35,7 @@ def encode_labels(values: Any, source: str = "labels") -> tuple[npt.NDArray[np.i
         raise InputError(f"{source}: classes must be all integers or all strings, not a mixture") from error
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    known = _known(plain_column(array), source)
+    known = _known(plain_column(array), source, measured)
     encoded = known.dictionary_encode()
     names = encoded.dictionary.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)
@@ -43,7 +46,7 @@ def encode_labels(values: Any, source: str = "labels") -> tuple[npt.NDArray[np.i
     return rank[codes], tuple(names[i] for i in order)
 
 
-def _known(array: Any, source: str) -> Any:
+def _known(array: Any, source: str, measured: bool) -> Any:
     """Return the classes with null for every unknown one."""
     kind = array.type
     if pa.types.is_null(kind):
@@ -53,6 +56,8 @@ def _known(array: Any, source: str) -> Any:
         try:
             array = array.cast(pa.int64())
         except pa.ArrowInvalid:
+            if measured:
+                return array.cast(pa.string())
             fractional = pc.filter(array, pc.not_equal(array, pc.trunc(array)))
             seen = f" such as {fractional[0].as_py()}" if len(fractional) else ""
             raise InputError(f"{source}: classes are numbers{seen}; use whole numbers or names") from None

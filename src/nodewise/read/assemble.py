@@ -89,7 +89,7 @@ def join_labels(
     labels, note = of_nodes(labels, ids, "that the graph does not have", strict=strict)
     rows = ids.positions(labels.ids)
     codes = np.full(len(ids), UNKNOWN, np.int64)
-    codes[rows], class_names = encode_labels(labels.classes, labels.source)
+    codes[rows], class_names = encode_labels(labels.classes, labels.source, measured=True)
     split = None if labels.parts is None else _split(rows, labels.parts, labels)
     return codes, class_names, split, (*labels.notes, *((note,) if note else ()))
 

@@ -67,6 +67,12 @@ class ColumnFile(Protocol):
     def is_numeric(self, column: int, gaps: bool = False) -> bool:
         """Tell whether a column holds numbers; with `gaps`, some of them may be missing."""
 
+    def holds_lists(self, column: int) -> bool:
+        """Tell whether the values of a column are lists."""
+
+    def is_grouped(self, column: int) -> bool:
+        """Tell whether points in a column of numbers may stand between thousands."""
+
     def read(self, keys: Sequence[int], numbers: Sequence[int] = (), gaps: bool = False) -> Columns:
         """Read some columns as keys and others as numbers, in one pass over the file.
 
@@ -96,16 +102,27 @@ def column_called(file: ColumnFile, known: frozenset[str]) -> int | None:
     """Return the first column with one of the `known` names, or None."""
     if not file.has_names:
         return None
-    return next((i for i, name in enumerate(file.names) if simplified(name) in known), None)
+    found = next((i for i, name in enumerate(file.names) if simplified(name) in known), None)
+    if found is not None:
+        refuse_namesakes(file, found)
+    return found
 
 
 def column_given(file: ColumnFile, name: str) -> int:
     """Return the column that the user names, by its name or by its number from 1."""
     if name in file.names:
+        refuse_namesakes(file, file.names.index(name))
         return file.names.index(name)
     if name.isdecimal() and 1 <= int(name) <= len(file.names):
         return int(name) - 1
     raise InputError(f"{file.path}: no column {name!r}{did_you_mean(name, file.names)}", code="missing-column")
+
+
+def refuse_namesakes(file: ColumnFile, column: int) -> None:
+    """Refuse a column that is to be used and that another one is called like."""
+    if file.names.count(name := file.names[column]) > 1:
+        twice = f"two columns are called {name!r}; rename" if name else "two columns have no name; name"
+        raise InputError(f"{file.path}: {twice} one of them", code="bad-column")
 
 
 ROW_ORDER = "no ids in it, so row i, counting from 0, belongs to the node with id i"

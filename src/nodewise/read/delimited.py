@@ -71,6 +71,14 @@ class TextColumns:
         """Tell whether a column holds numbers, going by its first lines."""
         return self.dialect.numeric[column] or (gaps and self.dialect.gappy[column])
 
+    def holds_lists(self, column: int) -> bool:
+        """Tell that values of text are no lists."""
+        return False
+
+    def is_grouped(self, column: int) -> bool:
+        """Tell whether points in a column of numbers may stand between thousands, going by its first lines."""
+        return self.dialect.grouped[column]
+
     def read(self, keys: Sequence[int], numbers: Sequence[int] = (), gaps: bool = False) -> Columns:
         """Return the `keys` columns as Arrow strings and the `numbers` columns as one float32 matrix."""
         parts = list(self.batches(keys, numbers, 1, gaps))

@@ -10,11 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt
 from nodewise.read.columns import simplified
 from nodewise.read.records import BREAK, filled
 from nodewise.read.text import Block, without_comments
+from nodewise.tables.values import grouping
 
 DELIMITERS = "\t,;| "
 _SAMPLE_LINES = 100
@@ -25,6 +28,7 @@ _BLANK = re.compile(rb"[ \t]+")
 # One value and the blanks around it. After a quoted one only a delimiter may follow.
 _VALUE = rb'[%(blanks)s]*(?:"(?:[^"\n]|"")*"[%(blanks)s]*(?=[%(delimiter)s\n]|\Z)|[^%(delimiter)s\n]*)'
 _COMMA_OUTSIDE_NUMBERS = re.compile(r"(?<!\d),|,(?!\d)")
+_THREE_DIGITS = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 _DECIMAL = re.compile(r"[-+]?\d+,\d+")
 _QUOTED_OR_BLANK = re.compile(rb'("[^"\n]*")|[ \t]+')
 
@@ -39,6 +43,7 @@ class Dialect:
         header_line: number of the line that holds the names, 0 where there is none.
         numeric: for each column, whether every value in the first lines is a number.
         gappy: for each column, whether it would be numeric but for values that are missing.
+        grouped: for each column, whether points in its numbers may stand between thousands.
         first: number and text of the first line that is no comment.
         told_line: number of a line before it that names the delimiter, as Excel writes it ("sep=;"); 0 for none.
     """
@@ -48,6 +53,7 @@ class Dialect:
     header_line: int
     numeric: tuple[bool, ...]
     gappy: tuple[bool, ...]
+    grouped: tuple[bool, ...]
     first: tuple[int, str]
     told_line: int = 0
 
@@ -93,6 +99,7 @@ def sniff(path: Path, block: Block, hints: Hints) -> Dialect:
     width = len(rows[0])
     body = [row for row in rows[1 if header else 0 :] if len(row) == width]
     numeric = tuple(bool(body) and all(is_number(row[i]) for row in body) for i in range(width))
+    grouped = tuple(numeric[i] and _is_grouped([row[i] for row in body]) for i in range(width))
     present = [[row[i] for row in body if row[i]] for i in range(width)]
     return Dialect(
         delimiter,
@@ -100,6 +107,7 @@ def sniff(path: Path, block: Block, hints: Hints) -> Dialect:
         lines[0][0] if header else 0,
         numeric,
         tuple(bool(values) and len(values) < len(body) and all(map(is_number, values)) for values in present),
+        grouped,
         lines[0],
         told_line,
     )
@@ -182,13 +190,18 @@ def single_spaced(data: bytes) -> bytes:
     return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
 
 
+def _is_grouped(values: list[str]) -> bool:
+    """Tell whether points may stand between thousands; in most columns the first value with one says that not."""
+    return all("." not in each or _THREE_DIGITS.fullmatch(each) for each in values) and bool(grouping(pa.array(values)))
+
+
 def is_number(text: str) -> bool:
     """Tell whether a value reads as a number (nan and inf included)."""
     try:
         float(text)
     except ValueError:
         return False
-    return "_" not in text  # Python's digit grouping, which no table means
+    return "_" not in text and text.isascii()  # Python groups digits, and reads those of any script; Arrow does not
 
 
 def _sample(path: Path, block: Block) -> list[tuple[int, str]]:

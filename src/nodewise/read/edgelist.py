@@ -50,7 +50,7 @@ class EdgePlan(NamedTuple):
         weighted: whether the weights are used; else they only say which edges are there.
         directed: whether edges go from the first end to the second.
         type: the column of types, if there is one.
-        named: whether the user named that column.
+        named: whether the user named that column, or asked for some types.
     """
 
     ends: tuple[int, int]
@@ -75,7 +75,8 @@ class EdgePlan(NamedTuple):
         """Return the types in a column, and a note where a column that nobody named cannot be one of types."""
         name = excerpt(file.names[self.keys[-1]])
         try:
-            types = EdgeTypes.of(values, f"{file.path}: {name}")
+            # A note names files as notes do: the path of a table from Python is one that nobody has seen.
+            types = EdgeTypes.of(values, f"{file.path if self.named else file.path.name}: {name}")
         except InputError as error:
             if self.named:
                 raise
@@ -88,8 +89,9 @@ def plan_edges(
     named: NamedColumns = UNNAMED,
     unweighted: bool | None = None,
     directed: bool | None = None,
+    typed: bool = False,
 ) -> EdgePlan:
-    """Decide which columns hold the ends, the weights and the types.
+    """Decide which columns hold the ends, the weights and the types; `typed` edges are of no use without types.
 
     By default the ends are columns with usual names, else the first two. A column called weight holds the weights,
     unless another one is named. The third column of a file without names, if it holds numbers, may hold
@@ -105,9 +107,17 @@ def plan_edges(
     ends = _end_columns(file, named.source, named.target)
     weight, used = _weight_column(file, ends, named.weight)
     used = used and not unweighted
+    if weight is not None and file.holds_lists(weight):
+        if used:
+            raise InputError(
+                f"{file.path}: {excerpt(file.names[weight])} holds lists; an edge has one weight, so give another "
+                "column, or leave weights out with --unweighted (in Python unweighted=True)",
+                code="bad-weight",
+            )
+        weight = None
     kind = _type_column(file, ends, weight, named.type)
     notes = (*_column_notes(file, ends, weight, kind, used, unweighted), *(_directed(file, ends) if directed else ()))
-    return EdgePlan(ends, weight, notes, used, bool(directed), kind, named.type is not None)
+    return EdgePlan(ends, weight, notes, used, bool(directed), kind, typed or named.type is not None)
 
 
 def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:
@@ -165,7 +175,7 @@ def _written(file: ColumnFile, column: int, rows: npt.NDArray[np.int64]) -> Iter
         some = values.take(pa.array(rows[low:high] - start)).to_pylist()
         for row, value in zip(rows[low:high].tolist(), some, strict=True):
             try:
-                yield row, float(value[0] if isinstance(value, list) else value)
+                yield row, float(value)
             except (TypeError, ValueError):  # the file has changed since it was read
                 yield row, np.nan
         start += len(values)

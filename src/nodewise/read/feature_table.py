@@ -26,6 +26,7 @@ from nodewise.read.columns import (
     column_given,
     id_column,
     names_every_node,
+    refuse_namesakes,
     row_ids,
     simplified,
 )
@@ -233,7 +234,9 @@ def _features_of(
     told = [kind for kind in options.overrides.values() if kind not in (None, "number")]
     refused: InputError | None = None
     plain = options.like == "numbers"
-    if plain or (options.like is None and not told and all(file.is_numeric(i) for i in chosen)):
+    if plain or (
+        options.like is None and not told and all(file.is_numeric(i) and not file.is_grouped(i) for i in chosen)
+    ):
         try:
             table = _numbers(file, nodes, key, certain, chosen)
         except InputError as error:
@@ -305,11 +308,7 @@ def _refuse_namesakes(file: ColumnFile, columns: list[int]) -> None:
         return
     name, times = Counter(file.names[i] for i in columns).most_common(1)[0]
     if times > 1:
-        raise InputError(
-            f"{file.path}: {'two columns are called ' + repr(name) if name else 'two columns have no name'}; "
-            f"{'rename' if name else 'name'} one of them",
-            code="bad-column",
-        )
+        refuse_namesakes(file, file.names.index(name))
 
 
 def _told(left_out: Mapping[str, str]) -> list[str]:

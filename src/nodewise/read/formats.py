@@ -65,8 +65,8 @@ def format_of(path: Path) -> Format:
         raise InputError(
             f"{path}: a pointer of git LFS, not the file itself; fetch it with 'git lfs pull'", code="damaged-file"
         )
-    if (office := _spreadsheet(path, head)) is not None:
-        raise InputError(f"{path}: {office}; save the sheet as csv", code="unsupported-format")
+    if (archive := _archive(path, head)) is not None:
+        raise InputError(f"{path}: {archive}", code="unsupported-format")
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
@@ -85,10 +85,11 @@ def format_of(path: Path) -> Format:
     return "graphml" if kind == "text" and text.startswith((b"<?xml", b"<graphml")) else kind
 
 
-def _spreadsheet(path: Path, head: bytes) -> str | None:
-    """Say which office program a file is of, if it is; their newer files are archives as npz files are."""
+def _archive(path: Path, head: bytes) -> str | None:
+    """Say of an archive that holds no arrays as npz files do, or of an older office file, what it is and what to do."""
+    save = "save the sheet as csv"
     if head.startswith(_OLD_OFFICE):
-        return "an Excel file (.xls)"
+        return f"an Excel file (.xls); {save}"
     if not head.startswith(b"PK\x03\x04"):
         return None
     try:
@@ -102,8 +103,12 @@ def _spreadsheet(path: Path, head: bytes) -> str | None:
             f"{path}: {what} that is cut short or damaged; write it again as csv", code="damaged-file"
         ) from None
     if "[Content_Types].xml" in names:
-        return "an Excel file" if any(name.startswith("xl/") for name in names) else "an Office file"
-    return "an OpenDocument file" if {"mimetype", "content.xml"} <= names else None
+        return f"an {'Excel' if any(name.startswith('xl/') for name in names) else 'Office'} file; {save}"
+    if {"mimetype", "content.xml"} <= names:
+        return f"an OpenDocument file; {save}"
+    if names and not any(name.endswith(".npy") for name in names):
+        return "a zip archive; unpack it, or compress its file with gzip, bzip2 or xz"
+    return None
 
 
 def refuse_options(path: Path, kind: Format, **options: Any) -> None:

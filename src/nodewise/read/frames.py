@@ -74,20 +74,24 @@ class FrameColumns(ArrowColumns):
     """
 
     table: Any
-    path: Path = Path("the table of features")
+    path: Path
     index: str = ""
     counts: bool = False
 
     @classmethod
-    def of(cls, frame: Any) -> FrameColumns:
-        """Take a pandas or polars frame, or an Arrow table; an index of pandas that names rows is a column `id`."""
+    def of(cls, frame: Any, what: str = "features") -> FrameColumns:
+        """Take a pandas or polars frame, or an Arrow table; an index of pandas that names rows is a column `id`.
+
+        `what` the table is of says which one is meant, in messages.
+        """
+        source = f"the table of {what}"
         try:
             frame = frame.collect() if _is_lazy(frame) else frame
         except Exception as error:  # polars plans what is asked of it only now, and fails in classes of its own
             raise InputError(f"the lazy table cannot be collected: {first_line(error)}") from error
         if _is_pandas(frame) and not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()][0]
-            raise InputError(f"the table: two columns are called {twice!r}; rename one of them")
+            raise InputError(f"{source}: two columns are called {twice!r}; rename one of them")
         index: list[str] = []
         try:
             if hasattr(frame, "iloc"):
@@ -101,19 +105,19 @@ class FrameColumns(ArrowColumns):
             table.column_names  # noqa: B018  # decoded here, where a name that is no text can still be explained
         except OverflowError:
             told = "a column holds whole numbers beyond 64 bits; give them as decimals or as text"
-            raise InputError(f"the table of features: {told}", code="bad-number") from None
+            raise InputError(f"{source}: {told}", code="bad-number") from None
         except (pa.ArrowException, TypeError, ValueError) as error:
-            told = _unknown_type(frame) or f"{first_line(error)}; give each column one type"
-            raise InputError(f"the table of features: {told}") from error
+            told = _unreadable(frame) or f"{first_line(error)}; give each column one type"
+            raise InputError(f"{source}: {told}") from error
         if _INDEX in index and any(simplified(name) in CERTAIN_ID_NAMES for name in table.column_names):
             table, index = table.drop_columns([_INDEX]), [name for name in index if name != _INDEX]
         names = ["id" if name == _INDEX else name for name in table.column_names]
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:
-            raise InputError(f"the table of features: two columns are called {repeated[0]!r}; rename one of them")
+            raise InputError(f"{source}: two columns are called {repeated[0]!r}; rename one of them")
         plain = pa.table(dict(zip(names, map(plain_column, table.columns), strict=True)))
         counts = index == [_INDEX] and id_kind(plain.schema.types[0]) == "integer"
-        return cls(plain, index=names[0] if len(index) == 1 else "", counts=counts)
+        return cls(plain, Path(source), names[0] if len(index) == 1 else "", counts)
 
     def about(self, nodes: NodeIds, key_name: str | None = None) -> FrameColumns:
         """Return the table without an index that only counts rows, where ids of these nodes are found elsewhere.
@@ -160,12 +164,16 @@ class FrameColumns(ArrowColumns):
             yield part.read(keys, numbers, gaps) if numbers else keyed
 
 
-def _unknown_type(frame: Any) -> str:
-    """Say which column of a polars frame has a type that Arrow does not know, such as Int128; empty if none has."""
-    for name, kind in getattr(frame, "schema", {}).items() if hasattr(frame, "to_arrow") else ():
+def _unreadable(frame: Any) -> str:
+    """Say which column of a pandas or polars frame Arrow cannot take, and why; empty if that cannot be told."""
+    pandas = _is_pandas(frame) and hasattr(frame, "dtypes")
+    for name in frame.columns if pandas or hasattr(frame, "to_arrow") else ():
         try:
-            pa.table(frame.select([name]))
+            pa.Array.from_pandas(frame[name]) if pandas else pa.table(frame.select([name]))
         except (pa.ArrowException, TypeError, ValueError):
+            kind = frame[name].dtype
+            if str(kind) == "object":
+                return f"the column {name!r} holds values of several types; give it one"
             return f"the column {name!r} is of type {kind}, which cannot be read; cast it to numbers or text"
     return ""
 
@@ -217,7 +225,7 @@ def in_columns(given: Any, name: str, nodes: NodeIds | None = None) -> Any:
         given = given.to_frame(given.name or "label")
     if not is_frame(given):
         raise InputError(f"{name}: {type(given).__name__} is no table; give the name of a file, a frame or a mapping")
-    columns = FrameColumns.of(without_row_numbers(given) if name == "labels" else given)
+    columns = FrameColumns.of(without_row_numbers(given) if name == "labels" else given, name)
     return columns.table if nodes is None else columns.about(nodes).table
 
 
@@ -232,7 +240,7 @@ def in_node_order(given: Any, nodes: NodeIds, named: bool, what: str) -> Any:
     """
     if not (is_series(given) and hasattr(given, "iloc")) or _says_nothing(given.index):
         return given
-    index = FrameColumns.of(given.index.to_frame(index=False, name="id")).table.column(0)
+    index = FrameColumns.of(given.index.to_frame(index=False, name="id"), "ids").table.column(0)
     if not named and id_kind(index.type) == "string":
         return given
     rows = rows_of(NodeIds(index, what), nodes, what)

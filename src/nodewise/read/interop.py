@@ -187,6 +187,18 @@ def pyg_details(data: Any) -> dict[str, Any]:
         if arrays[0].ndim == 2:
             details["notes"] = (f"the first of {arrays[0].shape[1]} splits taken",)
         columns = [mask[:, 0] if mask.ndim == 2 else mask for mask in arrays]
+        for part, mask in zip(("train", "val", "test"), columns, strict=True):
+            if mask.shape != (data.num_nodes,):
+                raise InputError(
+                    f"{part}_mask has the shape {mask.shape} for {count(int(data.num_nodes), 'node')}; give a truth "
+                    "value per node",
+                    code="bad-argument",
+                )
+        if len(twice := np.flatnonzero(np.sum([mask != 0 for mask in columns], axis=0) > 1)):
+            raise InputError(
+                f"node {twice[0]} is in several of train_mask, val_mask and test_mask; keep it in one",
+                code="bad-argument",
+            )
         details["split"] = Split(*(np.flatnonzero(mask).astype(np.int64) for mask in columns))
     return details
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from nodewise.core.errors import InputError
 from nodewise.core.messages import first_line, listing, not_a_number
 from nodewise.graph.ids import id_kind, in_one_type, plain_column, plain_type
-from nodewise.read.columns import Columns
+from nodewise.read.columns import Columns, refuse_namesakes
 
 _BUFFER = 1 << 16
 
@@ -53,6 +53,15 @@ class ArrowColumns:
     def is_numeric(self, column: int, gaps: bool = False) -> bool:
         """Tell whether a column holds numbers, or lists of numbers."""
         return is_number(item_type(self.schema.types[column]))
+
+    def holds_lists(self, column: int) -> bool:
+        """Tell whether the values of a column are lists."""
+        kind = self.schema.types[column]
+        return bool(item_type(kind) != kind)
+
+    def is_grouped(self, column: int) -> bool:
+        """Tell that points are those of numbers: they are stored as such."""
+        return False
 
     def settle(self, columns: list[Any]) -> list[Any]:
         """Return ids of one kind, integers or strings, in one type; other columns as they are."""
@@ -133,11 +142,9 @@ class ParquetColumns(ArrowColumns):
                     "not numbers; leave it out or encode it as numbers"
                 )
         # Columns are asked for by name, which must then be theirs alone.
-        wanted = [self.names[i] for i in (*keys, *numbers)]
-        for name in wanted:
-            if self.names.count(name) > 1:
-                raise InputError(f"{self.path}: two columns are called {name!r}; rename one of them")
-        return wanted
+        for column in (*keys, *numbers):
+            refuse_namesakes(self, column)
+        return [self.names[i] for i in (*keys, *numbers)]
 
 
 def matrix_of(

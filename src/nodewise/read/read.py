@@ -130,6 +130,8 @@ def read_graph(
         raise InputError("--edge-types and --metapath exclude each other; a metapath names the types that it follows")
     require_type("columns", columns, str | Mapping | None, "text such as age:number,-internal_id, or a mapping")
     overrides, like = parse_overrides(columns), prepared_like(like)
+    if not str(path):
+        raise InputError("the name of the graph is empty; give the name of a file", code="missing-file")
     path = Path(path)
     kind = format_of(path)
     refuse_options(path, kind, delimiter=delimiter, header=header, source=source, target=target)
@@ -165,7 +167,8 @@ def read_graph(
     else:
         named = NamedColumns(source, target, weight_column, type_column)
         listed = open_columns(path, kind, (SOURCE_NAMES, TARGET_NAMES), delimiter, header, named=named)
-        plan = plan_edges(listed, named, unweighted, directed)
+        typed = edge_types is not None or metapath is not None
+        plan = plan_edges(listed, named, unweighted, directed, typed)
         edges = read_edge_list(listed, plan)
     del arrays
 
@@ -220,7 +223,7 @@ def _read_from_memory(path: Any, labels: Any, **options: Any) -> Graph:
     with tempfile.TemporaryDirectory() as folder:
         edges, table = Path(folder, "edges"), Path(folder, "labels")
         if is_frame(path):
-            pq.write_table(FrameColumns.of(without_row_numbers(path, edges=True)).table, edges)
+            pq.write_table(FrameColumns.of(without_row_numbers(path, edges=True), "edges").table, edges)
         elif not isinstance(path, str | os.PathLike):
             edges = edges.with_suffix(".npz")
             as_graph(path, directed=bool(options.get("directed"))).to_npz(edges)

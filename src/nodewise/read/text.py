@@ -23,7 +23,8 @@ UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 _COMPRESSED: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 _UTF8_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+# That of UTF-32 begins like one of UTF-16.
+_OTHER_MARKS = {b"\xff\xfe\0\0": 32, b"\0\0\xfe\xff": 32, b"\xff\xfe": 16, b"\xfe\xff": 16}
 _NO_TABLE = {(b"<!doctype html", b"<html"): "a web page (was the download refused?)", (b'{"', b"[{", b"[["): "JSON"}
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*")
 _SPACES_ONLY = re.compile(rb"(?m)^ +$")
@@ -112,8 +113,9 @@ def _block(path: Path, line: int, data: bytes) -> Block:
 
 
 def _without_mark(path: Path, chunk: bytes) -> bytes:
-    if chunk.startswith(_UTF16_MARKS):
-        raise InputError(f"{path}: the text is encoded as UTF-16; save it as UTF-8", code="not-text")
+    bits = next((bits for mark, bits in _OTHER_MARKS.items() if chunk.startswith(mark)), None)
+    if bits is not None:
+        raise InputError(f"{path}: the text is encoded as UTF-{bits}; save it as UTF-8", code="not-text")
     chunk = chunk.removeprefix(_UTF8_MARK)
     head = chunk[:4096].lstrip().lower()
     for marks, what in _NO_TABLE.items():
@@ -127,6 +129,6 @@ def _refuse_binary(path: Path, chunk: bytes, line: int) -> None:
         line += chunk.count(b"\n", 0, chunk.index(b"\0"))
         raise InputError(
             f"{path}, line {line}: a zero byte, so this is not a text file "
-            "(a binary file, or text encoded as UTF-16); give csv, tsv or txt in UTF-8",
+            "(a binary file, or text encoded as UTF-16 or UTF-32); give csv, tsv or txt in UTF-8",
             code="not-text",
         )

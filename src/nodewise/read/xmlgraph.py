@@ -86,6 +86,10 @@ def _read(path: Path, kind: str, weight: str | None, directed: bool, types: str)
     try:
         with open_binary(path) as stream:
             graph = nx.read_graphml(stream) if kind == "GraphML" else _parse_gml(stream.read())
+        # What the file says of edges that have no value of their own; networkx leaves it at that.
+        for name, value in graph.graph.get("edge_default", {}).items() if kind == "GraphML" else ():
+            for _, _, data in graph.edges(data=True):
+                data.setdefault(name, value)
     except InputError:
         raise
     except Exception as error:  # networkx raises whatever its parsers stumble over

@@ -90,10 +90,8 @@ def guessed(name: str, values: Sequence[object], style: str | None = None) -> Co
     """
     known = [value for value in values if value not in (None, "")]
     texts = list(map(str, known))
-    parsed = _parsed(texts)
-    if parsed is None and style is not None and texts:
-        # Units and currencies are left aside; what is no number is unknown, as it was to training.
-        parsed = list(numbers_in_style(as_text(pa.array(texts)), style))
+    # Units and currencies are left aside; what is no number is unknown, as it was to training.
+    parsed = _parsed(texts) if style is None or not texts else list(numbers_in_style(as_text(pa.array(texts)), style))
     distinct = set(known)
     few = len(distinct) <= 12 and all(float(number).is_integer() for number in parsed or ())
     if parsed is not None and not few:

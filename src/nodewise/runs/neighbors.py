@@ -52,6 +52,12 @@ def find_neighbors(
         approximate: see `nodewise.vectors.search.nearest`.
     """
     wanted = conditions(where)
+    if not (wanted or kind) and (attributes is not None or id_column is not None):
+        raise InputError(
+            "attributes tell which nodes a condition (--where) or a type (--kind) means, and there is neither; give "
+            "one, or leave them out",
+            code="usage",
+        )
     known = read_vectors(run)
     fresh = read_vectors(new) if isinstance(new, Path) else new
     queries = _asked(known, fresh, nodes, str(run))

@@ -121,6 +121,8 @@ def load_graph(
         told = () if retell else Manifest.read(path).notes
         if verify:
             open_store(path, verify=True)
+    if not source.graph:
+        raise InputError("the name of the graph is empty; name a data set or a file", code="missing-file")
     graph = _load_data_set(source, quiet) if source.is_data_set else _read_files(source, like)
     for note in graph.notes:
         if note not in told:
@@ -176,5 +178,7 @@ def read_ids(path: Path) -> NodeIds:
     if (kind := format_of(path)) not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold ids; give text or Parquet")
     file = open_columns(path, kind, (ID_NAMES,))
-    column = file.read([column_called(file, ID_NAMES) or 0]).keys
-    return NodeIds(file.settle(column)[0], str(path), file.place)
+    column = file.settle(file.read([column_called(file, ID_NAMES) or 0]).keys)[0]
+    if not len(column):
+        raise InputError(f"{path}: holds no ids, only names of columns; add some", code="empty-file")
+    return NodeIds(column, str(path), file.place)

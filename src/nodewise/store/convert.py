@@ -150,7 +150,8 @@ def convert(
         known = (SOURCE_NAMES, TARGET_NAMES)
         named = NamedColumns(*map(task.column, ("source", "target", "weight_column", "type_column")))
         file = open_columns(task.path, kind, known, task.column("delimiter"), task.column("header"), named=named)
-        plan = plan_edges(file, named, task.column("unweighted"), task.column("directed"))
+        chosen = task.column("edge_types") is not None  # along a metapath, the graph was read as a whole
+        plan = plan_edges(file, named, task.column("unweighted"), task.column("directed"), chosen)
         ids, batches, found, types = number_edges(file, plan, staging, task.memory, progress)
         types = types.chosen(task.path, names_of(task.column("edge_types")))
         # Before the edges are sorted, for features and labels are often wrong at first. What was done stays then, but

@@ -55,6 +55,7 @@ class SpilledColumns:
         # All but what is read is the file's own.
         self.path, self.names, self.has_names, self.num_rows = file.path, file.names, file.has_names, file.num_rows
         self.beginning, self.is_numeric, self.batches = file.beginning, file.is_numeric, file.batches
+        self.is_grouped, self.holds_lists = file.is_grouped, file.holds_lists
         self.settle, self.place = file.settle, file.place
 
     def read(self, keys: Sequence[int], numbers: Sequence[int] = (), gaps: bool = False) -> Columns:

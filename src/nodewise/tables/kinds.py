@@ -27,8 +27,9 @@ from nodewise.tables.columns import (
     vectors_of,
 )
 
-KINDS = ("number", "boolean", "category", "date", "day-first", "month-first", "text", "tags", "vector")
-"""What a column may be said to hold; the two that say how a date is written are dates."""
+_MARKS = ("thousands", "decimals")
+KINDS = ("number", *_MARKS, "boolean", "category", "date", "day-first", "month-first", "text", "tags", "vector")
+"""What a column may be said to hold; two say what a comma or point stands for in numbers, and two how dates go."""
 _MOST_CATEGORIES = 100_000
 _FEW = 30
 """Distinct values up to which short texts are categories, however few rows there are."""
@@ -107,9 +108,9 @@ def reading_of(source: str, name: str, column: Any, kind: str | None = None) -> 
     text = values.as_text(column)
     if text.null_count == len(text):
         return Reading("", warning="no value is known")
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+    if _is_number(column.type):
         return _number(where, name, text, values.NumberForm("point"))
-    return _from_text(where, name, text)
+    return _grouped(name, text, _from_text(where, name, text))
 
 
 def fit_column(name: str, column: Any, reading: Reading, raw: bool = False) -> FittedColumn:
@@ -146,6 +147,10 @@ def _is_plain(kind: Any) -> bool:
     return any(check(plain) for check in (*checks, *others)) or pa.types.is_null(plain)
 
 
+def _is_number(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
 def _list_reading(where: str, name: str, column: Any, kind: str | None) -> Reading:
     item = column.type.value_type
     numeric = pa.types.is_integer(item) or pa.types.is_floating(item) or pa.types.is_boolean(item)
@@ -173,11 +178,18 @@ def _as_told(where: str, name: str, column: Any, kind: str) -> Reading:
     known = len(text) - text.null_count
     if known == 0:
         raise _bad(f"{where} has no known value, so nothing of it can be {kind}; leave it out with --columns=-{name}")
-    if kind == "number":
-        written = _usual_form(text)
+    if kind == "number" or kind in _MARKS:
+        if _is_number(column.type):
+            written = values.NumberForm("point")
+        else:
+            written = _usual_form(text)
+            if kind in _MARKS:
+                bare = values.without_unit(text, written.unit)
+                written = written._replace(style=values.told_style(bare, kind == "thousands"))
         bad = ~np.isfinite(_numbers(text, written))
         share = 1 - (int(bad.sum()) - text.null_count) / known
-        return Reading("number", written, _left_over(where, name, text, bad, share, "number"))
+        found = Reading("number", written, _left_over(where, name, text, bad, share, "number"))
+        return found if kind in _MARKS or _is_number(column.type) else _grouped(name, text, found)
     if kind in ("date", *_ORDERS):
         if is_moment(column.type):
             return Reading("date")
@@ -225,7 +237,7 @@ def _from_text(where: str, name: str, text: Any) -> Reading:
         if "%" in signs and len(signs) > 1:
             others = f"{len(known) - signs['%']:,} without"
             doubt = f"{count(signs['%'], 'value')} with % and {others}, all read as they stand: 10% is 10"
-            return found._replace(warning="; ".join(filter(None, (found.warning, doubt))))
+            return _warned(found, found.warning, doubt)
         return found
     if _MOSTLY <= share < 1:
         bad = np.isnan(values.numbers(known, style))
@@ -236,7 +248,25 @@ def _from_text(where: str, name: str, text: Any) -> Reading:
             return measured
         mixed = measured.warning
     found = _of_words(where, name, text, known, share < 1)
-    return found._replace(warning="; ".join(filter(None, (mixed, found.warning))))
+    return _warned(found, mixed, found.warning)
+
+
+def _warned(reading: Reading, *warnings: str) -> Reading:
+    return reading._replace(warning="; ".join(filter(None, warnings)))
+
+
+def _grouped(name: str, text: Any, reading: Reading) -> Reading:
+    """Return numbers with a warning if their marks may stand between thousands or before decimals."""
+    if reading.kind != "number":
+        return reading
+    found = values.grouping(values.without_unit(text, reading.detail.unit))
+    if found is None:
+        commas = "commas are read as between thousands" if reading.detail.style == "thousands" else ""
+        return _warned(reading, commas, reading.warning)
+    whole, cut = found.example.replace(",", "").replace(".", ""), found.example.replace(",", ".")
+    read, may, other = (whole, cut, "decimals") if found.thousands else (cut, whole, "thousands")
+    doubt = f"{excerpt(found.example)} is read as {read}, but may be {may}: say {name}:{other} if it is"
+    return _warned(reading, doubt, reading.warning)
 
 
 def _in_units(where: str, name: str, text: Any, known: Any) -> Reading | None:
@@ -311,7 +341,7 @@ def _number(where: str, name: str, text: Any, form: values.NumberForm) -> Readin
         return Reading("number", form, f"counts the rows; -{name} leaves it out if it means nothing")
     if len(known) > 20 and name.lower().endswith(_ID_ENDINGS) and len(np.unique(known)) == len(known):
         return Reading("number", form, f"no value comes twice; -{name} leaves it out if it only names rows")
-    return Reading("number", form, "commas are read as between thousands" if form.style == "thousands" else "")
+    return Reading("number", form)
 
 
 def _doubtful(where: str, name: str, known: Any, bad: Any, share: float, kind: str, detail: Any) -> Reading:

@@ -29,6 +29,9 @@ _NUMBER = {
 }
 """How numbers are written: 1234.5 or 1e3; 1.234,5 or 1234,5; 1,234.5."""
 NUMBER_STYLES = tuple(_NUMBER)
+_MARKS = {",": ("thousands", "comma"), ".": ("comma", "point")}
+"""The styles in which each mark stands between thousands, and before decimals."""
+_ANY_NUMBER = r"^[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)?$"
 _GAPS = "\u00a0\u2007\u2009\u202f"
 """Blanks that do not break or are thin, as they stand between thousands."""
 _UNITS = rf"[\s{_GAPS}€$£%']"
@@ -96,15 +99,21 @@ def numbers(text: Any, style: str) -> npt.NDArray[np.float64]:
             return _finite(text.cast(pa.float64()))
         except pa.ArrowInvalid:
             pass
-    bare = pc.replace_substring_regex(text, _UNITS, "")
-    for written, meant in _BELOW_ZERO:
-        bare = pc.replace_substring_regex(bare, written, meant)
+    bare = _bare(text)
     bare = pc.if_else(pc.match_substring_regex(bare, _NUMBER[style]), bare, None)
     if style == "comma":
         bare = pc.replace_substring(pc.replace_substring(bare, ".", ""), ",", ".")
     elif style == "thousands":
         bare = pc.replace_substring(bare, ",", "")
     return _finite(pc.replace_substring_regex(bare, r"^\+", "").cast(pa.float64()))
+
+
+def _bare(text: Any) -> Any:
+    """Return strings without the signs around numbers, a minus before them."""
+    bare = pc.replace_substring_regex(text, _UNITS, "")
+    for written, meant in _BELOW_ZERO:
+        bare = pc.replace_substring_regex(bare, written, meant)
+    return bare
 
 
 def number_style(text: Any) -> tuple[str, float]:
@@ -117,7 +126,55 @@ def number_style(text: Any) -> tuple[str, float]:
             best, share = style, read
         if share == 1.0:
             break
-    return best, share
+    doubt = grouping(text)
+    return (best if doubt is None else doubt.style), share
+
+
+class Grouping(NamedTuple):
+    """How to read numbers such as 1,234 whose mark may stand between thousands or before decimals.
+
+    Attributes:
+        style: the likelier way.
+        thousands: whether that is the one with marks between thousands.
+        example: one of them as it is written.
+    """
+
+    style: str
+    thousands: bool
+    example: str
+
+
+def grouping(text: Any) -> Grouping | None:
+    """Return how to read numbers if all of their commas (or points) may stand between thousands or before decimals.
+
+    They may if exactly three digits follow each, and there is no other mark. Marks are between thousands unless a whole
+    number beyond 999 has none. Programs that write three decimals write them in every number, and others leave out
+    zeros: so points are in doubt only beside whole numbers below 1000, and are between thousands if a zero ends one.
+
+    >>> grouping(pa.array(["1,234", "999"]))
+    Grouping(style='thousands', thousands=True, example='1,234')
+    """
+    bare = _bare(text).drop_null()
+    found = bare.filter(pc.match_substring_regex(bare, _ANY_NUMBER))
+    plain = pc.match_substring_regex(found, r"^[+-]?\d+$")
+    marked = found.filter(pc.invert(plain))
+    long = bool(pc.any(pc.match_substring_regex(found, r"^[+-]?\d{4,}$")).as_py())
+    for mark, (between, before) in _MARKS.items():
+        alone = rf"^[+-]?[1-9]\d{{0,2}}\{mark}\d{{3}}$"
+        if not len(marked) or not pc.all(pc.match_substring_regex(marked, alone)).as_py():
+            continue
+        if mark == "." and (long or not pc.any(plain).as_py()):
+            return None
+        thousands = not long and (mark == "," or bool(pc.any(pc.ends_with(marked, "0")).as_py()))
+        return Grouping(between if thousands else before, thousands, marked[0].as_py())
+    return None
+
+
+def told_style(text: Any, thousands: bool) -> str:
+    """Return how to read numbers whose owner says that marks are between thousands, or else before decimals."""
+    commas = pc.any(pc.match_substring(text, ",")).as_py()
+    styles = ("point", "comma") if not thousands else ("thousands", "comma") if commas else ("comma", "thousands")
+    return max(styles, key=lambda style: int((~np.isnan(numbers(text, style))).sum()))
 
 
 def without_unit(text: Any, unit: str) -> Any:
