@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from tests.command_line import SMALL, Nodewise
 
+import nodewise as nw
+from nodewise.evaluation.links import link_prediction
+
 Refused = Callable[..., str]
 
 NODES = 30
@@ -63,6 +66,75 @@ def test_a_damaged_store_is_not_vouched_for_by_another(refused: Refused, store: 
     said = refused("convert", store, "-o", "again")
     assert f"{name}.bin" in said
     assert "[damaged-store]" in said
+
+
+@pytest.mark.parametrize("method", ["gcn", "lp"])
+def test_measurements_are_no_classes_to_learn(refused: Refused, method: str) -> None:
+    given = ("edges.csv", "-f", "nodes.csv", "-l", "amounts.csv", "-o", "guesses.csv")
+    assert "measurements, not classes" in refused("classify", *given, "--method", method, "-q")
+    assert not Path("guesses.csv").exists()
+
+
+def test_measurements_that_came_with_the_graph_are_scored_as_such(nodewise: Nodewise) -> None:
+    assert nodewise("convert", "edges.csv", "-f", "nodes.csv", "-l", "amounts.csv", "-o", "stored", "-q").code == 0
+    scored = nodewise("evaluate", "vectors.csv", "--graph", "stored", "-q")
+    assert scored.code == 0, scored.err
+    assert "R²" in scored.out
+
+
+def test_a_huge_vector_is_scored(nodewise: Nodewise) -> None:
+    scored = nodewise("evaluate", "vectors.csv", "-l", "labels.csv", "--graph", "edges.csv", "-f", "nodes.csv", "-q")
+    assert scored.code == 0, scored.err
+    assert "link AUC" in scored.out
+
+
+@pytest.mark.parametrize("score", ["cosine", "dot"])
+def test_links_are_scored_alike_at_any_scale(score: str) -> None:
+    graph = nw.read_graph("edges.csv")
+    vectors = np.random.default_rng(1).normal(size=(NODES, 4)).astype(np.float32)
+    found = [link_prediction(vectors * np.float32(2.0**power), graph, score=score) for power in (0, 125, -110)]  # type: ignore[arg-type]
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_view_without_any_feature_does_not_end_the_training(nodewise: Nodewise) -> None:
+    table("few.csv", "source,target", ["k0,k1", "k1,k2", "k2,k0"])
+    numbers = np.random.default_rng(0).random((8, 3))
+    table("three.csv", "id,x,y,z", (f"k{i},{','.join(map(str, row))}" for i, row in enumerate(numbers)))
+    hidden = ("--set", "epochs=20", "--set", "drop_features=0.7", "--set", "dimension=8")
+    trained = nodewise("embed", "few.csv", "-f", "three.csv", "-o", "run", "-m", "cca-ssg", *hidden, "-q")
+    assert trained.code == 0, trained.err
+
+
+def test_a_message_recommends_only_splits_that_can_be_had(nodewise: Nodewise, refused: Refused) -> None:
+    assert "write public, or random:" in refused(*TUNE, "labels.csv", "--split", "folds:5")
+    assert "[too-few-labels]" in refused("evaluate", "vectors.csv", "-l", "labels.csv", "--split", "folds:1000")
+    assert "folds:5" in refused("evaluate", "vectors.csv", "-l", "labels.csv", "--split", "fold:5")
+
+
+def test_a_search_of_another_seed_is_told_by_its_seed(nodewise: Nodewise, refused: Refused) -> None:
+    wanted = (*TUNE, "labels.csv", "--split", "random:3x3x9", "--trials", "1")
+    assert nodewise(*wanted).code == 0
+    said = refused(*wanted, "--seed", "5")
+    assert "seed 0, not 5" in said
+    assert "[other-settings]" in said
+
+
+def test_measurements_have_remedies(nodewise: Nodewise, refused: Refused) -> None:
+    said = refused("evaluate", "vectors.csv", "-l", "amounts.csv", "--task", "classes")
+    assert "leave out the task (--task" in said
+    assert "measurements, not classes" in nodewise(*COMPARE, "-l", "amounts.csv").err
+    assert "whole numbers; search with --objective links" in refused(*TUNE, "amounts.csv")
+
+
+def test_too_few_labels_to_compare_by(nodewise: Nodewise) -> None:
+    table("two.csv", "id,label", ["n0,a", "n1,b"])
+    said = nodewise(*COMPARE, "-l", "two.csv")
+    assert said.code == 2
+    assert "label at least three nodes of some class [too-few-labels]" in said.err
+
+
+def test_a_class_is_called_as_the_user_calls_it(refused: Refused) -> None:
+    assert "class a has only 10" in refused("evaluate", "vectors.csv", "-l", "labels.csv", "--split", "random:100x5x5")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
