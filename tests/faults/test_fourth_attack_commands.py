@@ -8,10 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from tests.command_line import SMALL, Nodewise
 
 import nodewise as nw
+from nodewise.core.environment import memory_limited_to
 from nodewise.evaluation.links import link_prediction
+from nodewise.training.device import require_memory
+from nodewise.training.settings import LearnerSettings
 
 Refused = Callable[..., str]
 
@@ -137,6 +141,20 @@ def test_a_class_is_called_as_the_user_calls_it(refused: Refused) -> None:
     assert "class a has only 10" in refused("evaluate", "vectors.csv", "-l", "labels.csv", "--split", "random:100x5x5")
 
 
+@pytest.mark.parametrize("size", ["0", "1KB"])
+@pytest.mark.parametrize("command", [("inspect", "edges.csv"), ("embed", "edges.csv", "-o", "run")])
+def test_a_limit_below_what_is_already_held(refused: Refused, command: tuple[str, ...], size: str) -> None:
+    said = refused(*command, "--max-memory", size)
+    assert "--max-memory allows" in said
+    assert "[too-little-memory]" in said
+
+
+def test_a_limit_of_ones_own_is_named_where_a_graph_needs_more() -> None:
+    graph = nw.read_graph("edges.csv")
+    with memory_limited_to(1000), pytest.raises(nw.InputError, match=r"--max-memory allows .*: raise it"):
+        require_memory(graph, LearnerSettings(), torch.device("cpu"))
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_a_file_in_a_folder_that_is_closed(nodewise: Nodewise, folder: Path) -> None:
     closed = Path("locked")
@@ -154,7 +172,45 @@ def test_a_file_in_a_folder_that_is_closed(nodewise: Nodewise, folder: Path) -> 
     assert "locked/e.csv: cannot be read: Permission denied [unreadable-file]" in outcome.err
 
 
+def test_that_a_file_cannot_be_read_is_found_by_reading_it(nodewise: Nodewise, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *asked, **how: False)  # else said as a wrong use of the option
+    assert nodewise("inspect", "edges.csv", "-f", "nodes.csv", "-q").code == 0
+
+
+OUT_OF_BOUNDS = (
+    *("learning_rate=0", "teleports=[2]", "feature_mask=1", "alpha=0", "views.length=0", "restart=2"),
+    *("embedding.length=0", "sampling.diversity.size=0"),
+)
+
+
+@pytest.mark.parametrize("setting", OUT_OF_BOUNDS)
+def test_settings_out_of_bounds_have_their_code(refused: Refused, setting: str) -> None:
+    assert "[bad-setting]" in refused("embed", "edges.csv", "-o", "run", "--set", setting)
+
+
+def test_settings_that_are_no_file(refused: Refused) -> None:
+    assert "[missing-file]" in refused("embed", "edges.csv", "-o", "run", "--config", "nope.toml")
+    assert "[not-a-plain-file]" in refused("embed", "edges.csv", "-o", "run", "--config", ".")
+
+
 def test_tables_are_not_written_into_a_run_or_a_store(nodewise: Nodewise, refused: Refused, store: Path) -> None:
     assert nodewise("embed", "edges.csv", "-o", "run", *SMALL, "-q").code == 0
     for place in ("run", store):
         assert "[foreign-folder]" in refused("reproduce", "table2", "--quick", "--methods", "raw", "-o", place)
+
+
+def test_an_option_given_twice(nodewise: Nodewise, refused: Refused) -> None:
+    given = ("inspect", "edges.csv", "-f", "nodes.csv")
+    said = refused(*given, "--features", "labels.csv")
+    assert "--features is given 2 times" in said
+    assert "[usage]" in said
+    assert nodewise(*given, "-q", "--quiet").code == 0, "which says the same"
+    assert nodewise("embed", "edges.csv", "-o", "run", *SMALL, "-q").code == 0, "settings may be several"
+
+
+def test_only_what_a_file_itself_defines_is_offered(nodewise: Nodewise) -> None:
+    body = "    def choose(self, batch):\n        return batch.negatives\n"
+    imports = "import nodewise as nw\nimport numpy\nfrom nodewise import Strategy\n"
+    Path("offers.py").write_text(f"{imports}\n\nclass Ok(Strategy):\n{body}\n\nclass Bad(Strategy):\n{body}")
+    said = nodewise("compare", "offers.py:Nope", *COMPARE[2:], "-l", "labels.csv").err
+    assert "choose from Ok, Bad [" in said
