@@ -70,7 +70,11 @@ def test_own_graph_own_idea(files: list[str], capsys: pytest.CaptureFixture[str]
 def test_mistakes_are_one_line(
     files: list[str], more: list[str], code: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*files, *SMALL, *more]) == 2
+    given = [*files, *SMALL]
+    if more[0] in given:  # no option may be given twice
+        at = given.index(more[0])
+        del given[at : at + 2]
+    assert main([*given, *more]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert told.endswith(f"[{code}]\n")

@@ -115,7 +115,8 @@ def test_vectors_of_another_run(
 ) -> None:
     embedded()
     vectors = np.random.default_rng(0).random((ids, 8 if ids == 40 else 16), np.float32)
-    Embeddings(NodeIds([f"paper_{i}" for i in range(ids)]), vectors).to_parquet("run/embeddings.parquet")
+    Embeddings(NodeIds([f"paper_{i}" for i in range(ids)]), vectors).to_parquet("others.parquet")
+    Path("others.parquet").replace("run/embeddings.parquet")
     said = refused(*command, "-q")
     assert "where environment.json says" in said
     assert said.endswith("[damaged-run]\n")

@@ -41,7 +41,7 @@ def test_the_ablation_of_the_bundled_graph(nodewise: Nodewise, configs: Path) ->
     with Path("out/ablation/rows.csv").open(newline="") as file:
         assert json.loads(again.out) == list(csv.DictReader(file))
 
-    more = nodewise("reproduce", "ablation", "-o", "out", *OURS, "--only-tables", "--runs", "3")
+    more = nodewise("reproduce", "ablation", "-o", "out", *OURS[:2], *OURS[4:], "--only-tables", "--runs", "3")
     assert more.code == 0
     assert "ablation: 4 cells are not measured yet" in more.err
     assert more.out == first.out
@@ -95,7 +95,7 @@ def test_data_sets_out_of_reach_are_left_out(nodewise: Nodewise, monkeypatch: py
         (("ablation", "--methods", "ful"), "did you mean 'full'"),
         (("table2", "--methods", "nodewize"), "did you mean 'nodewise'"),
         (("all", "--methods", "full"), "run 'all' without it"),
-        (("ablation", "--configs", "nowhere"), "nowhere/cora.toml: cannot read the settings"),
+        (("ablation", "--configs", "nowhere"), "nowhere/cora.toml: no such file"),
         (("ablation", "--device", "abacus"), "'abacus' cannot be used"),
     ],
 )

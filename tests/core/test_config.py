@@ -218,12 +218,14 @@ class TestFiles:
             config.load_toml(Settings, path)
 
     def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"c\.toml: cannot read the settings: No such file"):
+        with pytest.raises(InputError, match=r"c\.toml: no such file") as refused:
             config.load_toml(Settings, tmp_path / "c.toml")
+        assert refused.value.code == "missing-file"
 
     def test_a_folder_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="cannot read the settings: Is a directory"):
+        with pytest.raises(InputError, match="is a folder") as refused:
             config.load_toml(Settings, tmp_path)
+        assert refused.value.code == "not-a-plain-file"
 
 
 class TestOverride:

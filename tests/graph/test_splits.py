@@ -6,6 +6,7 @@ from scipy import stats
 
 from nodewise.core.errors import InputError
 from nodewise.datasets.planted import block_model
+from nodewise.evaluation.folds import OR_FOLDS
 from nodewise.graph.splits import RandomSplit, choose_split, parse_split, random_split
 
 LABELS = np.array([0] * 40 + [1] * 30 + [-1] * 10 + [2] * 20)
@@ -32,8 +33,10 @@ def test_a_split_is_parsed_and_written_back() -> None:
     ],
 )
 def test_another_text_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(InputError, match="write public, folds:5, or random:20x500x1000"):
+    with pytest.raises(InputError, match="write public, or random:20x500x1000"):
         parse_split(text)
+    with pytest.raises(InputError, match="write public, folds:5, or random:20x500x1000"):
+        parse_split(text, OR_FOLDS)
 
 
 @pytest.mark.parametrize("text", ["random:0x5x5", "random:5x5x0"])

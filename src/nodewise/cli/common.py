@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nodewise.cli.groups import grouped, option
+from nodewise.cli.groups import Command, grouped, option
 from nodewise.core.errors import InputError
 from nodewise.core.files import to_json
 from nodewise.core.limits import parse_size, within
@@ -258,23 +258,24 @@ class Shown:
             print_line(line)
 
 
-Command = Callable[..., None]
+Function = Callable[..., None]
 
 
-def command(*tries: str) -> Callable[[Command], Command]:
+def command(*tries: str) -> Callable[[Function], Function]:
     """Mark a function as a command, with command lines to try at the end of its help."""
 
-    def marked(function: Command) -> Command:
+    def marked(function: Function) -> Function:
         function.tries = tries  # type: ignore[attr-defined]
         return function
 
     return marked
 
 
-def add(app: typer.Typer, function: Command, panel: str) -> None:
+def add(app: typer.Typer, function: Function, panel: str) -> None:
     """Add a command to the program, under a heading of its help."""
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
     app.command(
+        cls=Command,
         help="\n\n".join(each.replace("\n", " ") for each in paragraphs),
         epilog=examples(*function.tries),  # type: ignore[attr-defined]
         rich_help_panel=panel,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import MISSING, fields, is_dataclass
@@ -10,14 +11,33 @@ from functools import wraps
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperOption
 from typer.models import OptionInfo
+
+from nodewise.core.errors import InputError
+
+
+class Command(TyperCommand):
+    """A command that refuses an option given twice, of which only the last would count."""
+
+    def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
+        """Look at the options before they are taken apart as usual."""
+        given = self.make_parser(context).parse_args(args=list(arguments))[2]
+        for option, times in Counter(given).items():
+            if times > 1 and isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
+                raise InputError(f"{max(option.opts, key=len)} is given {times} times; give it once", code="usage")
+        return super().parse_args(context, arguments)
+
 
 _KIND = inspect.Parameter.KEYWORD_ONLY
 
 
 def option(says: str, metavar: str | None = None, *names: str, panel: str | None = None, **limits: float) -> Any:
-    """Return an option with its help; named after its parameter, beside a short name such as -o if one is given."""
-    return typer.Option(..., *names, metavar=metavar, help=says, rich_help_panel=panel, **limits)  # type: ignore[arg-type]
+    """Return an option with its help; named after its parameter, beside a short name such as -o if one is given.
+
+    That a file cannot be read is said by whoever reads it, under a code of its own.
+    """
+    return typer.Option(..., *names, metavar=metavar, help=says, rich_help_panel=panel, readable=False, **limits)  # type: ignore[arg-type]
 
 
 def _named(name: str, annotation: Any) -> None:

@@ -16,6 +16,7 @@ from nodewise.core.errors import InputError, NodewiseError, did_you_mean
 from nodewise.core.interrupt import resumable
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
+from nodewise.runs.outputs import check_folder
 
 if TYPE_CHECKING:
     from nodewise.reproduce.run import Outcome, Runner
@@ -79,6 +80,7 @@ def reproduce(
     """
     if experiment not in NAMES:
         raise InputError(f"unknown experiment {experiment!r}{did_you_mean(experiment, NAMES)}")
+    check_folder(output)
     cli.use_threads(speed.threads)
     quiet = shown.quiet
     runner, setup = _prepare(output, wanted, means, speed.device, data_dir, quiet)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from nodewise.cli import common as cli
 from nodewise.core.errors import InputError
+from nodewise.core.files import refuse_inputs
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
-from nodewise.runs.outputs import check_file, refuse_inputs
+from nodewise.runs.outputs import check_file
 from nodewise.runs.source import load_graph, read_ids
 
 if TYPE_CHECKING:

@@ -168,7 +168,7 @@ def _visible(graph: Graph, objective: str, split: str, seed: int) -> Graph:
     """Return the graph with the labels that the search may read: none at all, or none of test nodes."""
     from nodewise.evaluation.inputs import check_labels, check_split
     from nodewise.graph.splits import choose_split, parse_split
-    from nodewise.runs.labels import unlabeled
+    from nodewise.runs.labels import KnownLabels, unlabeled
     from nodewise.tune.search import without_test_labels
 
     if objective == "links":
@@ -177,6 +177,7 @@ def _visible(graph: Graph, objective: str, split: str, seed: int) -> Graph:
         raise InputError(
             f"{graph.name} has no labels; give them with --labels, or search with --objective links", code="no-labels"
         )
+    KnownLabels.of(graph).require_classes("search with --objective links")
     drawn = parse_split(split)
     if drawn is None and graph.split is None:
         raise InputError(

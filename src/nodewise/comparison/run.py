@@ -44,6 +44,7 @@ from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph
 from nodewise.methods.settings import Settings
 from nodewise.report.page import write_page
+from nodewise.runs.labels import KnownLabels
 from nodewise.runs.source import GraphSource, load_graph
 from nodewise.sampling.strategy import Strategy
 from nodewise.training.device import choose_device
@@ -393,6 +394,7 @@ def _with_labels(name: str, graph: Graph, budgets: Sequence[Budget]) -> Graph:
     """Refuse a graph that cannot be scored before anything is measured."""
     if graph.labels is None:
         raise InputError(f"{name} has no labels to compare strategies by; give them with --labels", code="no-labels")
+    KnownLabels.of(graph).require_classes("strategies are compared by classes")
     for budget in budgets:
         budget_splits(graph.labels, budget, 1)
     return graph

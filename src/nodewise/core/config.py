@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from nodewise.core.errors import InputError, did_you_mean
-from nodewise.core.files import read_bytes
+from nodewise.core.files import content_of
 from nodewise.core.parts import Part, Unloaded
 from nodewise.core.registry import FileText, failure, is_own, name_in_files
 
@@ -64,11 +64,7 @@ def _build(cls: type[T], mapping: Mapping[str, Any], source: str) -> T:
 def load_toml(cls: type[T], path: str | Path) -> T:
     """Read settings of type `cls` from a TOML file."""
     try:
-        mapping = tomllib.loads(read_bytes(path).decode("utf-8-sig"))  # Windows editors write a mark
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot read the settings: {error.strerror or error}", code="unreadable-file"
-        ) from None
+        mapping = tomllib.loads(content_of(path).decode("utf-8-sig"))  # Windows editors write a mark
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: not a TOML file: byte {error.start} is not UTF-8", code="bad-settings-file"
@@ -311,7 +307,10 @@ def _section(cls: type[T], mapping: object, key: str, root: type[object]) -> T:
         return cls(**values)
     except InputError as error:
         # The class knows its own fields, not which section of the settings it is.
-        raise InputError(f"{error}" if str(error).startswith(key) else f"[{key}] {error}", code=error.code) from None
+        said = f"{error}" if str(error).startswith(key) else f"[{key}] {error}"
+        # Nor need it say that what it refuses is a setting.
+        code = "bad-setting" if error.code == InputError.code else error.code
+        raise InputError(said, code=code) from None
     except Exception as error:
         if cls.__module__.startswith("nodewise."):
             raise

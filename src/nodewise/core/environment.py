@@ -68,6 +68,11 @@ def memory_limited_to(limit: int | None) -> Iterator[None]:
         _limits.clear()
 
 
+def own_limit() -> int | None:
+    """Return the bytes that the user allows, None if there is no limit of theirs."""
+    return min(_limits, default=None)
+
+
 def available_memory() -> int | None:
     """Return the bytes that can be had without swapping or exceeding a limit of the container or the user."""
     known = [bytes_ for bytes_ in (_of_machine(), _of_container(), *_limits) if bytes_ is not None]

@@ -65,6 +65,19 @@ def check_output(path: str | os.PathLike[str]) -> None:
         raise InputError(f"cannot write {path}: {_reason(error, target.parent)}", code="cannot-write") from error
 
 
+def refuse_inputs(output: Path, *inputs: Path | str | None) -> None:
+    """Refuse to write a result over one of the files it is made from."""
+    if any(given is not None and is_same(output, given) for given in inputs):
+        raise InputError(f"{output}: is one of the inputs; give the output another name", code="overwrites-input")
+
+
+def is_same(output: Path, other: Path | str) -> bool:
+    """Tell whether two names lead to one file or folder, links included."""
+    with suppress(OSError):  # one of them is not there, or not for us to see
+        return output.samefile(other)
+    return False
+
+
 def require_utf8(path: str | os.PathLike[str]) -> None:
     """Refuse a name that not every library can open or write down, rather than find that out after the work."""
     try:
@@ -102,6 +115,10 @@ def content_of(path: str | os.PathLike[str]) -> bytes:
     """Return the same, and refuse in words what cannot be read for whatever reason."""
     try:
         return read_bytes(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the name", code="missing-file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; give a file", code="not-a-plain-file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from None
 

@@ -45,6 +45,11 @@ def within(minutes: float | None = None, memory: int | None = None) -> Iterator[
     if minutes is None and memory is None:
         yield
         return
+    if memory is not None and (used := used_memory()) > memory:  # of which short work might never be told
+        raise InputError(
+            f"--max-memory allows {memory:,} bytes, and nodewise itself holds {used:,} before any work; allow more",
+            code="too-little-memory",
+        )
     over = threading.Event()
     watch = threading.Thread(target=_watch, args=(over, minutes, memory), daemon=True)
     with stopped_by_exception(), environment.memory_limited_to(memory):

@@ -165,7 +165,8 @@ class Registry(Mapping[str, T]):
                 f"cannot import the {self.kind} {name!r}: {_one_line(error)}", code="own-code-failed"
             ) from error
         if not hasattr(module, attribute):
-            public = [entry for entry in vars(module) if not entry.startswith("_")]
+            written = ((entry, getattr(part, "__module__", None)) for entry, part in vars(module).items())
+            public = [entry for entry, place in written if place == module.__name__ and not entry.startswith("_")]
             near = did_you_mean(attribute, public)
             raise InputError(f"module {module_name!r} has no {self.kind} {attribute!r}{near}", code="own-code-failed")
         return getattr(module, attribute)

@@ -53,7 +53,11 @@ def budget_splits(labels: np.ndarray, budget: Budget, count: int = 10) -> list[S
             order, tenth = generator.permutation(known), len(known) // 10
             train, val = order[:tenth], order[tenth : 2 * tenth]
         if not len(train) or not len(val):
-            raise InputError(f"{len(known)} labeled nodes are too few for the budget '{budget}'")
+            least = "three nodes of some class" if budget == "few" else "ten nodes"
+            raise InputError(
+                f"{len(known)} labeled nodes are too few for the budget '{budget}'; label at least {least}",
+                code="too-few-labels",
+            )
         splits.append(Split(np.sort(train), np.sort(val), np.setdiff1d(known, np.concatenate([train, val]))))
     return splits
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from nodewise.core.errors import InputError, did_you_mean
 from nodewise.evaluation.clustering import class_silhouette, cluster_scores
-from nodewise.evaluation.folds import deal_folds, parse_folds
+from nodewise.evaluation.folds import OR_FOLDS, deal_folds, parse_folds
 from nodewise.evaluation.inputs import Stack, as_matrices, check_labels, check_split, check_vectors
 from nodewise.evaluation.knn import knn_accuracy
 from nodewise.evaluation.presets import Preset, ProbeResult
@@ -40,6 +40,7 @@ def evaluate_embeddings(
     k: int = 5,
     name: str = "embeddings",
     dataset: str = "",
+    class_names: Sequence[str | int] = (),
     device: torch.device | str = "cpu",
     tell: Callable[[float], None] = lambda share: None,
 ) -> Report:
@@ -63,6 +64,7 @@ def evaluate_embeddings(
         k: neighbors of the kNN classifier; all training nodes where there are fewer.
         name: what is evaluated ("raw features", a method's name).
         dataset: the graph's name.
+        class_names: what messages call the classes; their numbers if not given.
         device: where probes and neighbors are computed.
         tell: told on the way which share of the probes, which take longest, is done.
     """
@@ -75,7 +77,7 @@ def evaluate_embeddings(
     names = tuple(range(len(matrices))) if encoder_seeds is None else tuple(encoder_seeds)
     if len(names) != len(matrices) or len(set(names)) != len(names):
         raise InputError(f"{len(matrices)} embeddings need as many distinct encoder seeds, not {list(names)}")
-    splits, split_seeds, split_words = _splits(split, public, labels, repeats, seed, dataset)
+    splits, split_seeds, split_words = _splits(split, public, labels, repeats, seed, dataset, class_names)
 
     def probe_all(oracle: bool) -> ProbeResult:
         return linear_probe(
@@ -124,21 +126,28 @@ def evaluate_embeddings(
 
 
 def _splits(
-    split: Split | str, public: Split | None, labels: np.ndarray, repeats: int, seed: int, dataset: str
+    split: Split | str,
+    public: Split | None,
+    labels: np.ndarray,
+    repeats: int,
+    seed: int,
+    dataset: str,
+    class_names: Sequence[str | int],
 ) -> tuple[list[Split], tuple[int, ...], str]:
     """Return the splits to use, the seeds of the random ones, and the words for the protocol."""
     if repeats < 1:
         raise InputError(f"repeats must be at least 1, not {repeats}")
     seeds: tuple[int, ...] = ()
     folds = parse_folds(split) if isinstance(split, str) else None
-    spec = None if folds or isinstance(split, Split) else parse_split(str(split))
+    spec = None if folds or isinstance(split, Split) else parse_split(str(split), OR_FOLDS)
     if folds:
         known = np.flatnonzero(labels >= 0)
         drawn = deal_folds(known, labels[known], folds, repeats, seed)
         words = f"{folds} stratified folds" + (f", dealt {repeats} times" if repeats > 1 else "")
     elif spec is not None:
         seeds = tuple(range(seed, seed + repeats))
-        drawn = [random_split(labels, spec.per_class, spec.num_val, spec.num_test, one) for one in seeds]
+        sizes = (spec.per_class, spec.num_val, spec.num_test)
+        drawn = [random_split(labels, *sizes, one, class_names=class_names) for one in seeds]
         words = f"random split, {spec.per_class} training nodes per class"
     else:
         if repeats > 1:
@@ -151,8 +160,8 @@ def _splits(
         drawn = [given]
         words = "given split" if isinstance(split, Split) else "public split"
     drawn = [check_split(one, labels) for one in drawn]
-    sizes = f"{len(drawn[0].train)}/{len(drawn[0].val)}/{len(drawn[0].test)} train/val/test nodes"
-    return drawn, seeds, f"{words}, {sizes}"
+    parts = f"{len(drawn[0].train)}/{len(drawn[0].val)}/{len(drawn[0].test)} train/val/test nodes"
+    return drawn, seeds, f"{words}, {parts}"
 
 
 def _spread_words(encoders: int, splits: int, restarts: int, kind: str) -> str:

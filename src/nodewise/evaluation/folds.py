@@ -20,6 +20,8 @@ from nodewise.graph.graph import Split
 
 FOLDS = 5
 REPEATS = 2
+OR_FOLDS = ", folds:5"
+"""How a message says that a split may also be folds."""
 
 
 def parse_folds(text: str) -> int | None:
@@ -28,7 +30,7 @@ def parse_folds(text: str) -> int | None:
     >>> parse_folds("folds"), parse_folds("folds:10"), parse_folds("public")
     (5, 10, None)
     """
-    match = re.fullmatch(r"folds(?::([0-9]{1,3}))?", text, re.ASCII)
+    match = re.fullmatch(r"folds(?::([0-9]{1,12}))?", text, re.ASCII)
     if match is None:
         return None
     folds = int(match[1] or FOLDS)
@@ -91,12 +93,16 @@ def regression_scores(matrix: Any, targets: np.ndarray, splits: Sequence[Split])
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    def rows(nodes: np.ndarray) -> Any:
+        # A vector far from those learned from may be too large for single precision once it is standardized.
+        return matrix[nodes].astype(np.float64)
+
     scores, errors = [], []
     for split in splits:
         learned = np.concatenate([split.train, split.val])
         scaler = StandardScaler(with_mean=isinstance(matrix, np.ndarray))
-        model = make_pipeline(scaler, RidgeCV(np.logspace(-3, 6, 19))).fit(matrix[learned], targets[learned])
-        wanted, found = targets[split.test], model.predict(matrix[split.test])
+        model = make_pipeline(scaler, RidgeCV(np.logspace(-3, 6, 19))).fit(rows(learned), targets[learned])
+        wanted, found = targets[split.test], model.predict(rows(split.test))
         scores.append(r2_score(wanted, found))
         errors.append(mean_absolute_error(wanted, found))
     return np.array(scores), np.array(errors)

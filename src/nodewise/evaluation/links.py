@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -79,6 +79,7 @@ def link_prediction(
         linked = linked[generator.choice(len(linked), max_edges, replace=False)]
     others = _non_edges(present, num_nodes, len(linked), generator)
     pairs = np.concatenate([linked, others])
+    matrix = _within_reach(matrix, row_by_row=score == "cosine")
     similarity = _products(matrix, pairs[:, 0], pairs[:, 1])
     if score == "cosine":
         lengths = np.maximum(_lengths(matrix), 1e-12)
@@ -90,6 +91,21 @@ def link_prediction(
         n=len(linked),
         held_out=edges is not None,
     )
+
+
+def _within_reach(matrix: np.ndarray | sp.csr_matrix, row_by_row: bool) -> np.ndarray | sp.csr_matrix:
+    """Return the rows divided by powers of two, each by its own or all by one, so that no square of them overflows.
+
+    Such a division is exact: similarities of all other vectors stay what they are, bit for bit.
+    """
+    most: Any = abs(matrix).max(axis=1)  # type: ignore[attr-defined]  # abs() of either has one
+    powers = np.frexp(most if isinstance(matrix, np.ndarray) else most.toarray().ravel())[1]
+    powers = powers if row_by_row else np.full_like(powers, powers.max())
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(np.ldexp(matrix, -powers[:, None])) if matrix.dtype.kind == "f" else matrix
+    scaled = matrix.copy()
+    scaled.data = np.ldexp(matrix.data, -np.repeat(powers, np.diff(matrix.indptr)))
+    return scaled
 
 
 def _products(matrix: np.ndarray | sp.csr_matrix, first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -25,8 +25,10 @@ class RandomSplit:
         return f"random:{self.per_class}x{self.num_val}x{self.num_test}"
 
 
-def parse_split(text: str) -> RandomSplit | None:
+def parse_split(text: str, others: str = "") -> RandomSplit | None:
     """Return the random split that `text` describes, or None for "public", the split that came with the data.
+
+    `others` names what else could have been written, for the message.
 
     >>> parse_split("random:20x500x1000")
     RandomSplit(per_class=20, num_val=500, num_test=1000)
@@ -36,7 +38,7 @@ def parse_split(text: str) -> RandomSplit | None:
     numbers = re.fullmatch(r"random:([0-9]{1,12})x([0-9]{1,12})x([0-9]{1,12})", text, re.ASCII)
     if numbers is None:
         raise InputError(
-            f"unknown split {text!r}; write public, folds:5, or random:20x500x1000 for 20 training nodes per class, "
+            f"unknown split {text!r:.60}; write public{others}, or random:20x500x1000 for 20 training nodes per class, "
             "500 validation and 1000 test nodes"
         )
     split = RandomSplit(*map(int, numbers.groups()))

@@ -185,7 +185,7 @@ class Estimator(ABC):
         self.seed = checked_seed(seed)
         self.device = device
         if not (rate := getattr(self.settings, "learning_rate", 0.0)) <= MOST_RATE:
-            raise InputError(f"learning_rate is {rate:g}; it must be at most {MOST_RATE:g}")
+            raise InputError(f"learning_rate is {rate:g}; it must be at most {MOST_RATE:g}", code="bad-setting")
 
     @classmethod
     def needs_labels(cls) -> bool:

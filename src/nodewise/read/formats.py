@@ -37,21 +37,18 @@ _WORDS = {"parquet": "Parquet", "graphml": "GraphML", "gml": "GML", "store": "a 
 
 def format_of(path: Path) -> Format:
     """Return what a file is, or say why there is nothing to read."""
-    try:
-        if is_store(path):
-            return "store"
-        if path.is_dir():
-            if why := unfinished(path):
-                raise InputError(f"{path}: {why}")
-            raise InputError(f"{path}: is a folder; give a file", code="not-a-plain-file")
-        if not path.exists():
-            raise InputError(f"{path}: no such file; check the name", code="missing-file")
-        if not path.is_file():
-            raise InputError(
-                f"{path}: not a plain file, and reading takes several passes; save it as one", code="not-a-plain-file"
-            )
-    except OSError as error:  # a folder on the way to it is closed to us, or its name is too long
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from error
+    if is_store(path):  # from here on, whatever is on the way to it is open to us
+        return "store"
+    if path.is_dir():
+        if why := unfinished(path):
+            raise InputError(f"{path}: {why}")
+        raise InputError(f"{path}: is a folder; give a file", code="not-a-plain-file")
+    if not path.exists():
+        raise InputError(f"{path}: no such file; check the name", code="missing-file")
+    if not path.is_file():
+        raise InputError(
+            f"{path}: not a plain file, and reading takes several passes; save it as one", code="not-a-plain-file"
+        )
     with open_binary(path) as stream:
         try:
             head = stream.read(1024)

@@ -23,7 +23,7 @@ from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds, in_one_type, require_same_kind
 from nodewise.methods.classifiers.classifier import hold_out
 from nodewise.runs.kinds import known_kinds, require_kinds_known
-from nodewise.runs.labels import labels_for
+from nodewise.runs.labels import KnownLabels, labels_for
 from nodewise.runs.source import TABLES, TableColumns
 from nodewise.runs.together import read_vectors
 from nodewise.vectors.embeddings import Embeddings
@@ -228,6 +228,7 @@ def training_split(graph: Graph, seed: int) -> Split:
         raise InputError(
             f"{graph.name} came without labels; give them (--labels FILE, or labels= in Python)", code="no-labels"
         )
+    KnownLabels.of(graph).require_classes()
     own = graph.split or Split(*(np.empty(0, np.int64),) * 3)
     known = graph.labels.copy()
     known[np.concatenate([own.val, own.test])] = -1

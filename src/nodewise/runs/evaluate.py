@@ -19,7 +19,7 @@ from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
 from nodewise.encoders.preparation import units_warning
 from nodewise.evaluation.evaluate import METRICS, ORACLE, Report, Summary, evaluate_embeddings
-from nodewise.evaluation.folds import FOLDS, REPEATS, corrected, deal_folds, parse_folds, regression_scores
+from nodewise.evaluation.folds import FOLDS, OR_FOLDS, REPEATS, corrected, deal_folds, parse_folds, regression_scores
 from nodewise.evaluation.inputs import Matrix, check_vectors
 from nodewise.evaluation.links import link_prediction
 from nodewise.evaluation.paired import PairedDifference
@@ -230,6 +230,7 @@ def score_classes(
         metrics=[metric for metric in protocol.metrics if metric != _LINKS],
         name=entry.name,
         dataset=dataset,
+        class_names=known.class_names,
         device=choose_device(device),
         tell=tell,
     )
@@ -390,6 +391,7 @@ def evaluate(
         if task == "regression" or (task == "auto" and known.targets is not None):
             found = _regression(contest, known, split, repeats, seed, dataset)
         else:
+            known.require_classes("leave out the task (--task, or task= in Python)")
             known = known.scorable(bool(tables.strict))
             chosen = (metrics or SCORES) + (ORACLE,) * oracle
             found = _classes(contest, known, Protocol(probe, *_split(known, split, repeats), seed, chosen), dataset)
@@ -433,7 +435,7 @@ def _classes(contest: _Contest, known: KnownLabels, protocol: Protocol, dataset:
     if folds:
         nodes = np.flatnonzero(known.known)
         fold = deal_folds(nodes, known.labels[nodes], folds, 1, protocol.seed)[0]
-    elif (drawn := parse_split(protocol.split)) is not None:
+    elif (drawn := parse_split(protocol.split, OR_FOLDS)) is not None:
         tested = drawn.num_test
     elif known.split is not None:
         tested = len(known.split.test)

@@ -14,7 +14,7 @@ from nodewise.core.folder import RunFolder
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.labels import UNKNOWN, encode_labels, likely_meant, small_classes
-from nodewise.read.label_table import LabelTable, measurements, of_nodes, read_labels
+from nodewise.read.label_table import MOST_CLASSES, LabelTable, measurements, of_nodes, read_labels
 from nodewise.runs.source import TABLES, TableColumns
 
 if TYPE_CHECKING:
@@ -50,10 +50,25 @@ class KnownLabels:
         """Which nodes have a label, (N,)."""
         return self.labels >= 0 if self.targets is None else ~np.isnan(self.targets)
 
+    @classmethod
+    def of(cls, graph: Graph) -> KnownLabels:
+        """Return the labels that a graph came with, which it has."""
+        assert graph.labels is not None
+        labels = cls(graph.name, graph.ids, graph.labels, graph.class_names, graph.split)
+        if (measured := measurements(graph.class_names)) is None:
+            return labels
+        targets = np.append(measured, np.nan)[graph.labels]  # UNKNOWN is the last
+        return replace(labels, labels=np.full(graph.num_nodes, UNKNOWN), class_names=(), targets=targets)
+
+    def require_classes(self, remedy: str = "'evaluate' scores such") -> None:
+        """Refuse measurements; `remedy` says what is to be done with such."""
+        if self.targets is not None:
+            classes = f"classes, which are names or at most {MOST_CLASSES} whole numbers"
+            raise InputError(f"{self.source}: the labels are measurements, not {classes}; {remedy}")
+
     def require_two_classes(self, none: str = "no label at all") -> None:
         """Refuse labels that a classifier cannot learn from; `none` says what is wrong if there is not one class."""
-        if self.targets is not None:
-            raise InputError(f"{self.source}: the labels are measurements, not classes; 'evaluate' scores such")
+        self.require_classes()
         used = np.unique(self.labels[self.labels >= 0])
         if len(used) < 2:
             seen = f"only the class {excerpt(self.class_names[used[0]])}" if len(used) else none
@@ -140,7 +155,7 @@ def labels_for(
             raise InputError(
                 f"{run}: came without labels; give them (--labels FILE, or labels= in Python)", code="no-labels"
             )
-        return KnownLabels(graph.name, ids, graph.labels, graph.class_names, graph.split)
+        return KnownLabels.of(graph)
     own = tables if labels_file is not None else TABLES
     table = read_labels(path, ids, key_name=own.id_column, label_name=own.label_column)
     table, note = of_nodes(table, ids, "without a vector", strict=bool(own.strict))

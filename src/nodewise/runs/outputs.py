@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import check_output
+from nodewise.core.files import check_output, is_same, refuse_inputs
 from nodewise.core.folder import RunFolder
 
 
@@ -34,27 +33,23 @@ def check_file(
 def _check_one(
     output: Path, *inputs: Path | str | None, run: Path | str | None = None, page: Path | None = None
 ) -> None:
-    from nodewise.core.staging import is_marked
     from nodewise.runs.together import recorded_files
-    from nodewise.store import layout
-    from nodewise.vectors import shards
 
     check_output(output)
     refuse_inputs(output, *inputs, run)  # which may be a file of vectors
     if run is not None:
         for path in recorded_files(Path(run)):
-            if _same(output, path):
+            if is_same(output, path):
                 raise InputError(
                     f"{output}: is of the graph that {run} was made from; give the output another name",
                     code="overwrites-input",
                 )
     folder = RunFolder(output.parent)
-    own = page is not None and output.name == page.name and _same(folder.path, page.parent)
+    own = page is not None and output.name == page.name and is_same(folder.path, page.parent)
     ours = not own and (
-        folder.owns(output) or (output.name in folder.NAMES and run is not None and _same(folder.path, run))
+        folder.owns(output) or (output.name in folder.NAMES and run is not None and is_same(folder.path, run))
     )
-    results = ((kind.MANIFEST, kind.FORMAT) for kind in (shards, layout))
-    if ours or any(is_marked(folder.path / manifest, mark) for manifest, mark in results):
+    if ours or _is_store(folder.path):
         kind = "run" if ours else "store"
         raise InputError(
             f"{output}: would become a part of the {kind} in {folder.path}; give the output another name",
@@ -62,19 +57,23 @@ def _check_one(
         )
 
 
+def check_folder(output: Path) -> None:
+    """Refuse a folder for further results that is itself a run or a store."""
+    ours = RunFolder(output).is_ours()
+    if ours or _is_store(output):
+        raise InputError(f"{output}: holds a {'run' if ours else 'store'}; name another folder", code="foreign-folder")
+
+
+def _is_store(folder: Path) -> bool:
+    """Tell whether a folder is a store of a graph or of vectors."""
+    from nodewise.core.staging import is_marked
+    from nodewise.store import layout
+    from nodewise.vectors import shards
+
+    return any(is_marked(folder / kind.MANIFEST, kind.FORMAT) for kind in (shards, layout))
+
+
 def check_run(output: Path, *inputs: Path | str | None) -> None:
     """Refuse a run folder in which one of the files that the run is made from would be replaced."""
     for name in RunFolder.NAMES:
         refuse_inputs(output / name, *inputs)
-
-
-def refuse_inputs(output: Path, *inputs: Path | str | None) -> None:
-    """Refuse to write a result over one of the files it is made from."""
-    if any(given is not None and _same(output, given) for given in inputs):
-        raise InputError(f"{output}: is one of the inputs; give the output another name", code="overwrites-input")
-
-
-def _same(output: Path, other: Path | str) -> bool:
-    with suppress(OSError):  # one of them is not there, or not for us to see
-        return output.samefile(other)
-    return False

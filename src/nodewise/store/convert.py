@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nodewise.core.errors import InputError
+from nodewise.core.files import refuse_inputs
 from nodewise.core.messages import count
 from nodewise.core.progress import Progress, SilentProgress, track
 from nodewise.core.staging import Say, Staging, refuse_foreign, staged
@@ -41,6 +42,7 @@ from nodewise.store.layout import (
     VERSION,
     Manifest,
     StoredFile,
+    check_sums,
     file_sum,
     write_array,
 )
@@ -135,9 +137,14 @@ def convert(
 
     An edge list in text or Parquet is converted in bounded memory and, after a kill, resumes where it was when
     called again in the same way; `say` is told so, and Ctrl-C is `Paused` once there is something to resume from. Other
-    files are read as a whole, as their formats ask for, and so are those whose edges a metapath is to be made of.
+    files are read as a whole, as their formats ask for, and so are those whose edges a metapath is to be made of. A
+    store is checked by its sums first: the new one would vouch for what was altered.
     """
-    if (kind := format_of(task.path)) not in ("text", "parquet") or task.column("metapath") is not None:
+    refuse_inputs(Path(store), task.path, task.features, task.labels)
+    kind = format_of(task.path)
+    if kind == "store":
+        check_sums(task.path, Manifest.read(task.path))
+    if kind not in ("text", "parquet") or task.column("metapath") is not None:
         graph = read_graph(task.path, features=task.features, labels=task.labels, **dict(task.columns))
         return write_store(graph, store, half=task.half, progress=progress)
     refuse_options(task.path, kind, delimiter=task.column("delimiter"), header=task.column("header"))

@@ -129,7 +129,10 @@ class Manifest:
 
 def is_store(path: Path) -> bool:
     """Tell whether a folder is, or is meant to be, a graph store."""
-    return (path / MANIFEST).is_file() and not path.is_file()
+    try:
+        return (path / MANIFEST).is_file() and not path.is_file()
+    except OSError as error:  # a folder on the way to it is closed to us, or its name is too long
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from error
 
 
 def unfinished(path: Path) -> str:

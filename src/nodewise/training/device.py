@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import torch
 
-from nodewise.core.environment import available_memory
+from nodewise.core.environment import available_memory, own_limit
 from nodewise.core.errors import InputError, NodewiseError
 from nodewise.core.messages import first_line
 from nodewise.graph.graph import Graph
@@ -45,6 +45,7 @@ def be_deterministic() -> None:
 
 _SMALLEST_BATCH = 16
 _SMALLEST_DIMENSION = 8
+_LARGER = "take a machine with more memory"
 
 
 def needed_bytes(graph: Graph, settings: LearnerSettings, device: torch.device) -> int:
@@ -58,15 +59,21 @@ def require_memory(graph: Graph, settings: LearnerSettings, device: torch.device
     needed = needed_bytes(graph, settings, device)
     if available is None or needed <= available:
         return
-    where = "on the GPU" if device.type == "cuda" else "of memory"
+    if limited := device.type != "cuda" and available == own_limit():
+        there = f"--max-memory allows {available / 1e9:.1f} GB"
+    else:
+        there = f"{available / 1e9:.1f} GB {'on the GPU' if device.type == 'cuda' else 'of memory'} are free"
+    fits = _what_fits(graph, settings, available, device)
+    remedy = fits or f"no batch size or dimension would fit: {'raise it' if limited else _LARGER}"
     raise InputError(
-        f"{graph.name}: embedding needs about {needed / 1e9:.1f} GB and {available / 1e9:.1f} GB {where} are free; "
-        f"{_what_fits(graph, settings, available, device)} (--any-memory starts all the same)",
+        f"{graph.name}: embedding needs about {needed / 1e9:.1f} GB and {there}; {remedy} "
+        "(--any-memory starts all the same)",
         code="too-little-memory",
     )
 
 
 def _what_fits(graph: Graph, settings: LearnerSettings, available: int, device: torch.device) -> str:
+    """Return what would fit, in words; nothing where no smaller batch or dimension would."""
     batch = min(settings.training.batch_size, graph.num_nodes) // 2
     while batch >= _SMALLEST_BATCH:
         smaller = replace(settings, training=replace(settings.training, batch_size=batch))
@@ -80,7 +87,7 @@ def _what_fits(graph: Graph, settings: LearnerSettings, available: int, device: 
         if needed_bytes(graph, narrower, device) <= available:
             return f"--set training.batch_size={2 * _SMALLEST_BATCH} --set encoder.dimension={dimension} would fit"
         dimension //= 2
-    return "no batch size or dimension would fit: take a machine with more memory"
+    return ""
 
 
 @contextmanager

@@ -27,6 +27,7 @@ CHOSEN_BY = {
 _IDENTITY = "search.json"
 CONTENT = "content"
 """The key of a number for all that the graph holds; searches of before it was kept have none."""
+_OF_GRAPH = ("graph", "nodes", "edges")
 
 
 @contextmanager
@@ -63,17 +64,17 @@ def begun_before(folder: Path, identity: dict[str, Any]) -> bool:
             f"{folder}: holds files that are not a search's; name a new or empty folder", code="foreign-folder"
         )
     earlier = json_object(content_of(path), str(path))
+    for name, value in identity.items():
+        if name != CONTENT and earlier.get(name) != value:
+            raise InputError(
+                f"{folder}: holds a search with {name} {earlier.get(name)!r}, not {value!r}; name another folder",
+                code="other-run" if name in _OF_GRAPH else "other-settings",
+            )
+    # Last: a split drawn with another seed leaves other labels to read.
     if CONTENT in identity and earlier.get(CONTENT, identity[CONTENT]) != identity[CONTENT]:
         raise InputError(
             f"{folder}: holds a search on other edges, features or labels; name another folder", code="other-run"
         )
-    for name, value in identity.items():
-        if name == CONTENT:
-            continue
-        if earlier.get(name) != value:
-            raise InputError(
-                f"{folder}: holds a search with {name} {earlier.get(name)!r}, not {value!r}; name another folder"
-            )
     return True
 
 

@@ -44,8 +44,8 @@ class CCASettings(DescentSettings, epochs=50):
 
 
 def cca_loss(first: Tensor, second: Tensor, balance: float) -> Tensor:
-    """Return L of two views' embeddings (N, d)."""
-    columns = [(view - view.mean(0)) / view.std(0) for view in (first, second)]
+    """Return L of two views' embeddings (N, d); a column that is the same at every node has deviation 0 and stays 0."""
+    columns = [(view - view.mean(0)) / view.std(0).where(view.std(0) > 0, 1) for view in (first, second)]
     agreement = (columns[0] * columns[1]).sum() / len(first)
     unit = torch.eye(first.shape[1], dtype=first.dtype, device=first.device)
     correlation = torch.stack([(z.T @ z / len(first) - unit).square().sum() for z in columns])
