@@ -264,9 +264,6 @@ class TestAnotherRun:
     def test_of_the_same_command_is_replaced(self, embedded: Callable[..., Path], nodewise: Nodewise) -> None:
         embedded("run")
         embedded("run", "--seed", 3, "--set", "encoder.dimension=8")
-        with Path("edges.csv").open("a") as file:  # a day later
-            file.write("paper_0,paper_20\n")
-        embedded("run")
         Path("edges.csv").rename("moved.csv")  # the same content under another name is the same graph
         files = ("--features", "nodes.csv")
         assert nodewise("embed", "moved.csv", *files, "-o", "run", *SMALL).err.count("replacing the run there") == 1

@@ -44,7 +44,7 @@ class Files:
 
     def restore(self, state: Resumable) -> int:
         if self.refusal:
-            raise InputError(self.refusal)
+            raise InputError(self.refusal, code="other-settings")
         state.load({"value": torch.tensor(3.0)})
         return 5
 
@@ -73,10 +73,11 @@ def test_nothing_is_sent_where_training_begins() -> None:
 def test_a_checkpoint_that_rank_0_refuses_is_refused_by_all() -> None:
     for checkpoints in (
         SharedCheckpoints(Heard(0), Files("of another training"), unasked),
-        SharedCheckpoints(Heard(1, ("of another training",)), None, unasked),
+        SharedCheckpoints(Heard(1, (json.dumps(["of another training", "other-settings"]),)), None, unasked),
     ):
-        with pytest.raises(InputError, match="of another training"):
+        with pytest.raises(InputError, match="of another training") as refused:
             checkpoints.restore(Counter())
+        assert refused.value.code == "other-settings"
 
 
 def test_between_steps_rank_0_has_its_files_and_the_others_only_stop() -> None:

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import math
+import os
 import tempfile
 import time
 import zlib
@@ -105,6 +106,7 @@ def compare(
     require_type("strategies", strategies, Iterable, "a list of names or objects")
     require_type("on", on, Sequence, "a list of graphs, or of names of data sets")
     require_type("seeds", seeds, Iterable, "a list of whole numbers, such as range(5)")
+    require_type("output", output, str | os.PathLike | None, "the name of a folder")
     require_type("budgets", budgets, list | tuple, "a list of budgets, such as ['few']")
     for budget in budgets:
         if budget not in BUDGETS:

@@ -30,6 +30,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     # Not tempfile: its files are private to their owner, whereas results should follow the user's umask.
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
+        temporary = temporary.absolute()  # else Arrow would take a folder called ~ for the user's home
         temporary.touch(exist_ok=False)
         yield temporary
         flush_to_disk(temporary)

@@ -25,18 +25,21 @@ _VERSION = 1
 _FACTS: dict[str, Any] = {
     "method": str,
     "seed": int,
+    "mark": str,
     "graph": {
         "name": str,
         "nodes": int,
         "edges": int,
         "features": int,
         "sha256": str,
+        "whole_sha256": str,
+        "structural": bool,
         "feature_names": (str,),
         "source": {},
     },
     "embeddings": {"nodes": int, "dimensions": int},
 }
-_WORDS = {str: "a text", int: "a whole number of 64 bits"}
+_WORDS = {str: "a text", int: "a whole number of 64 bits", bool: "true or false"}
 
 
 def result_file(path: str | os.PathLike[str]) -> Path:

@@ -52,7 +52,7 @@ def staged_run(path: str | Path) -> Iterator[RunFolder]:
     target = RunFolder(Path(path))
     target.refuse_foreign()
     above = (target.path, *target.path.parents)
-    missing = [folder for folder in above if folder.name != ".." and not folder.exists()]
+    missing = [folder for folder in above if folder.name != ".." and not os.path.lexists(folder)]
     work = RunFolder(target.partial)
     try:
         with _locked(target.path, target.path, "this run"):

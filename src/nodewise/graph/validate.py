@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
+from nodewise.core.messages import count
 from nodewise.graph.features import check_finite
 
 if TYPE_CHECKING:
@@ -25,10 +26,22 @@ _PIECE = 1 << 22
 _AGAIN = "it was altered; convert or write the graph again"
 
 
-def require_features(graph: Graph, expected: int) -> None:
-    """Refuse a graph whose nodes have another number of features than a model was trained on."""
-    if graph.num_features != expected:
-        computed = graph.structural  # which happens where no file of features was given
+def require_features(graph: Graph, expected: int, structural: bool | None = None) -> None:
+    """Refuse a graph whose nodes have other features than a model was trained on.
+
+    Args:
+        graph: the graph.
+        expected: how many features the model was trained on.
+        structural: whether these were structural; None if that is not known. As many of one's own are others.
+    """
+    computed = graph.structural  # which happens where no file of features was given
+    if structural and not computed:
+        raise InputError(
+            f"{graph.name} has {count(graph.num_features, 'feature')}, but the model was trained without; leave out "
+            "the features (--features)",
+            code="other-features",
+        )
+    if graph.num_features != expected or (computed and structural is False):
         seen = "comes without features" if computed else f"has {graph.num_features} features"
         remedy = "features of the same kind, with --features" if computed else "the same features in the same order"
         raise InputError(

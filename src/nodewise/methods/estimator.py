@@ -27,7 +27,7 @@ from nodewise.core.errors import InputError, NodewiseError, NotFitted, require_t
 from nodewise.core.folder import RunFolder
 from nodewise.core.keywords import keyword_values, with_keywords
 from nodewise.core.progress import Progress, SilentProgress, shown_by
-from nodewise.core.registry import Registry, is_own, name_in_files, told_as_own
+from nodewise.core.registry import FileText, Registry, is_own, name_in_files, told_as_own
 from nodewise.core.rng import checked_seed
 from nodewise.core.tracking import Listener, told
 from nodewise.encoders.preparation import units_warning
@@ -323,14 +323,18 @@ class Embedder(Estimator):
 
     Attributes:
         embeddings_: vectors of the nodes fitted, keyed by their ids.
+        mark_: of a model read back from a run, what tells its vectors from those of other models.
     """
 
     embeddings_: Embeddings
+    mark_: str | None = None
+    _fitted_with: tuple[Any, int] | None = None
 
     def fit(self, graph: Graph, y: object = None, *, run: RunFolder | None = None, **options: Any) -> Self:
         """Train on a graph; see `Estimator.fit`. What makes the vectors doubtful is logged as a warning."""
         graph = as_graph(graph)
         super().fit(graph, y, run=run, **options)
+        self.mark_, self._fitted_with = None, (self.settings, self.seed)
         if run is None and hasattr(self, "embeddings_"):  # runs tell it themselves; processes that assist have none
             for message in (*self.doubts_about(graph), *self.doubts()):
                 logging.getLogger("nodewise").warning("%s: %s", self.name, message)
@@ -379,7 +383,6 @@ class Embedder(Estimator):
 
     def neighbors(self, node: int | str, k: int = 10) -> list[tuple[int | str, float]]:
         """Return the k nodes nearest to a node by cosine similarity, with the similarity."""
-        self._require_fit()
         return self.embeddings_.neighbors(node, k)
 
     def transform(self, graph: Graph, nodes: NodeIds | None = None, progress: Progress | None = None) -> Embeddings:
@@ -414,6 +417,13 @@ class Embedder(Estimator):
     def load(cls, folder: str | Path, *, device: str = "auto", embeddings: bool = True) -> Self:
         """Read back what `save` wrote; without `embeddings`, which may be large, only what `transform` needs."""
         run = RunFolder.open(folder)
+        name = run.read_environment().get("method", cls.name)
+        made_by = cls if METHODS.is_own(name) else METHODS[FileText(name)]  # of one's own, the weights tell
+        if not issubclass(made_by, cls) and not issubclass(cls, made_by):
+            raise InputError(
+                f"{run.path}: a run of the method {name!r}, not {cls.name!r}; give one of {cls.name}, or open it with "
+                f"nodewise.Run({str(run.path)!r}).model()"
+            )
         seed = run.read_seed()
         model = cls(run.read_config(cls.settings_class), seed=max(seed, 0), device=device)
         model.seed = seed  # which could be negative before
@@ -422,11 +432,18 @@ class Embedder(Estimator):
         model.history_ = run.read_metrics()
         if embeddings:
             model.embeddings_ = Embeddings.from_parquet(run.embeddings)
+        model.mark_ = run.read_environment().get("mark")
+        model._fitted_with = (model.settings, model.seed)
         return model
 
-    def _require_fit(self) -> None:
-        if not hasattr(self, "embeddings_"):
+    def _require_fit(self, learned: str = "embeddings_") -> None:
+        """Refuse what needs the trained model before training, and where the settings are no longer those of it."""
+        if not hasattr(self, learned):
             raise self._not_fitted()
+        if self._fitted_with not in (None, (self.settings, self.seed)):
+            raise NotFitted(
+                f"the settings or the seed of this {type(self).__name__} were changed after fit; call fit(graph) again"
+            )
 
 
 METHODS.base = Estimator
@@ -482,17 +499,16 @@ class InductiveEmbedder(Embedder):
 
     def transform(self, graph: Graph, nodes: NodeIds | None = None, progress: Progress | None = None) -> Embeddings:
         """Embed the nodes of any graph with the same features, seen in training or not; with `nodes`, only those."""
-        if not hasattr(self, "network_"):
-            self._require_fit()
+        self._require_fit("network_")
         nodes = NodeIds([nodes]) if isinstance(nodes, str) else nodes
         graph = with_features_like(graph, self.table_)
-        require_features(graph, self.num_features_)
+        require_features(graph, self.num_features_, structural=False)
         device = choose_device(self.device)
         self.network_.to(device)
         with seeded(self.seed, device):
             vectors = self._vectors(Inputs(graph, device, self.scaling_))
         rows = vectors.to("cpu", torch.float32).contiguous().numpy()
-        embeddings = Embeddings(graph.ids, rows, NodeKinds.of(graph))
+        embeddings = Embeddings(graph.ids, rows, NodeKinds.of(graph), self.mark_)
         return embeddings if nodes is None else embeddings.of(nodes)
 
     def write_weights(self, run: RunFolder) -> None:

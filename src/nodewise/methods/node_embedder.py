@@ -82,6 +82,7 @@ class NodeEmbedder(Embedder):
     directed_: bool = False
     kinds_: tuple[str | int, ...] = ()
     walked_: int = STEPS_BEFORE
+    structural_: bool | None = None  # None for runs that do not say whether features were given
 
     def _learn(self, graph: Graph, watch: Watch) -> None:
         refuse_hopeless(graph)
@@ -105,7 +106,7 @@ class NodeEmbedder(Embedder):
 
     def _remember(self, graph: Graph) -> None:
         self.num_features_, self.directed_, self.kinds_ = graph.num_features, graph.directed, graph.kind_names
-        self.walked_ = graph.steps_walked
+        self.walked_, self.structural_ = graph.steps_walked, graph.structural
 
     def doubts(self) -> list[str]:
         """Return in words why the vectors may be worth little, or are of something else than expected."""
@@ -145,11 +146,12 @@ class NodeEmbedder(Embedder):
         features, topology = Features(graph, seeds.device, self.preparation_), Topology.of(graph, seeds.device)
         if nodes is None:
             vectors = embed_nodes(encoder, features, topology, self.settings, seeds, progress)[0]
-            return Embeddings(graph.ids, vectors.cpu().numpy(), NodeKinds.of(graph))
+            return Embeddings(graph.ids, vectors.cpu().numpy(), NodeKinds.of(graph), self.mark_)
         places = places_of(nodes, graph).to(seeds.device)
         vectors = embed_some(encoder, features, topology, self.settings, seeds, places)
         kinds = NodeKinds.of(graph)
-        return Embeddings(nodes, vectors.cpu().numpy(), None if kinds is None else kinds.take(places.cpu().numpy()))
+        kinds = None if kinds is None else kinds.take(places.cpu().numpy())
+        return Embeddings(nodes, vectors.cpu().numpy(), kinds, self.mark_)
 
     def transform_to_shards(
         self,
@@ -167,7 +169,17 @@ class NodeEmbedder(Embedder):
         """
         graph, encoder, seeds = self._applied_to(graph)
         return embed_to_shards(
-            encoder, graph, self.settings, seeds, Path(folder), progress, team, nodes, say, self.preparation_
+            encoder,
+            graph,
+            self.settings,
+            seeds,
+            Path(folder),
+            progress,
+            team,
+            nodes,
+            say,
+            self.preparation_,
+            self.mark_,
         )
 
     def _applied_to(self, graph: Graph) -> tuple[Graph, Encoder, torch.Tensor]:
@@ -175,8 +187,7 @@ class NodeEmbedder(Embedder):
 
         A model that was trained without directions sees none here either.
         """
-        if not hasattr(self, "encoder_"):
-            self._require_fit()
+        self._require_fit("encoder_")
         graph = with_features_like(graph, self.table_)
         if self.directed_ and not graph.directed:
             raise InputError(
@@ -186,7 +197,7 @@ class NodeEmbedder(Embedder):
             )
         if graph.directed and not self.directed_:
             graph = without_directions(graph)
-        require_features(graph, self.num_features_)
+        require_features(graph, self.num_features_, self.structural_)
         if graph.structural and self.walked_:
             graph = having_walked(graph, self.walked_)
         graph = require_kinds(graph, self.kinds_)
@@ -197,7 +208,7 @@ class NodeEmbedder(Embedder):
         """Write the encoder."""
         about = {"num_features": str(self.num_features_), "seed": str(self.seed), "steps": str(self.steps_)}
         about |= {"directed": "1"} if self.directed_ else {}
-        about |= {"walked": str(self.walked_)} if self.walked_ else {}
+        about |= {"walked": str(self.walked_)}  # none where features were given
         about |= {"kinds": json.dumps(self.kinds_)} if self.kinds_ else {}
         kept: dict[str, torch.Tensor] = dict(self.encoder_.state_dict())
         if self.preparation_ is not None:
@@ -211,6 +222,7 @@ class NodeEmbedder(Embedder):
         self.seed, self.num_features_, self.steps_ = about["seed"], about["num_features"], about["steps"]
         self.directed_, self.kinds_ = facts.get("directed") == "1", _kinds(run.weights, facts)
         self.walked_ = _walked(run.weights, facts)
+        self.structural_ = self.walked_ > 0 if "walked" in facts else None
         _require_fit_for(run, self.num_features_, self.settings, weights)
         width = self.num_features_ * max(1, len(self.kinds_))
         self.encoder_ = built(self.settings.encoder, width, torch.tensor([self.seed]))

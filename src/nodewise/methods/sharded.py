@@ -63,11 +63,13 @@ def embed_to_shards(
     nodes: NodeIds | None = None,
     say: Say = lambda message: None,
     preparation: Preparation | None = None,
+    mark: str | None = None,
 ) -> Sharded:
     """Embed every node with the first run's encoder; called again in the same way, it does only what is left.
 
     The processes of a team, each of which calls this, write shards in turn. With `nodes`, only those are embedded,
-    from what each shard's nodes see of the graph. `say` is told whether work is gone on with or begun again.
+    from what each shard's nodes see of the graph. `say` is told whether work is gone on with or begun again;
+    `mark` is that of the model.
     """
     refuse_foreign(folder, MANIFEST, FORMAT, is_own_file, "a folder of vectors in shards")
     topology, features = Topology.of(graph, seeds.device), Features(graph, seeds.device, preparation)
@@ -102,7 +104,7 @@ def embed_to_shards(
             step(f"shard {start}", end - start, partial(write_shard, staging.path, number, ids, start, vectors))
             part = next(parts, None)
         if team.rank == 0:
-            write_manifest(staging.path, [Shard(**staging.result(name)) for name in rounds[-1]], width)
+            write_manifest(staging.path, [Shard(**staging.result(name)) for name in rounds[-1]], width, mark)
             names = {MANIFEST, *(shard_name(number) for number in range(len(starts)))}
             staging.finish(folder, lambda name: name in names)
     return Sharded(len(ids), width, len(starts), meter.seconds, meter.rate)

@@ -23,9 +23,10 @@ _BUFFER = 1 << 16
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _opened(path: Path, **options: Any) -> Iterator[Any]:
     try:
-        yield
+        with pq.ParquetFile(path.absolute(), **options) as file:  # a ~ in front is the home to Arrow, not to a shell
+            yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         reason = first_line(error)
         raise InputError(
@@ -85,7 +86,7 @@ class ParquetColumns(ArrowColumns):
     @classmethod
     def open(cls, path: Path) -> ParquetColumns:
         """Read a file's schema."""
-        with _explained(path), pq.ParquetFile(path) as file:
+        with _opened(path) as file:
             schema = file.schema_arrow
             schema.names  # noqa: B018  # decoded here, where a name that is no text can still be explained
             return cls(path, schema, file.metadata.num_rows)
@@ -100,7 +101,7 @@ class ParquetColumns(ArrowColumns):
         chunks: list[list[Any]] = [[] for _ in keys]
         matrices: list[npt.NDArray[np.float32]] = []
         row = 0
-        with _explained(self.path), pq.ParquetFile(self.path) as file:
+        with _opened(self.path) as file:
             # One row group at a time: beside the result, only one group's pages are ever held.
             for group in range(file.num_row_groups):
                 table = file.read_row_group(group, columns=wanted)
@@ -122,7 +123,7 @@ class ParquetColumns(ArrowColumns):
         wanted = self._wanted(keys, numbers)
         row = 0
         # By pages and not buffered ahead: a row group, of which all would be held, may be the whole file.
-        with _explained(self.path), pq.ParquetFile(self.path, pre_buffer=False, buffer_size=_BUFFER) as file:
+        with _opened(self.path, pre_buffer=False, buffer_size=_BUFFER) as file:
             for batch in file.iter_batches(rows, columns=wanted):
                 # Not `pa.table`, whose columns keep each other alive: whoever keeps the ids would keep all numbers.
                 table = pa.Table.from_batches([batch])

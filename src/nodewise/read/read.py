@@ -129,6 +129,12 @@ def read_graph(
     if edge_types is not None and metapath is not None:
         raise InputError("--edge-types and --metapath exclude each other; a metapath names the types that it follows")
     require_type("columns", columns, str | Mapping | None, "text such as age:number,-internal_id, or a mapping")
+    if getattr(like, "structural", False) and (features is not None or frame is not None):
+        raise InputError(
+            f"{'the table of features' if features is None else features}: {_name_of(like)} was made without features; "
+            "leave out the features (--features)",
+            code="other-features",
+        )
     overrides, like = parse_overrides(columns), prepared_like(like)
     if not str(path):
         raise InputError("the name of the graph is empty; give the name of a file", code="missing-file")
@@ -203,6 +209,11 @@ def read_graph(
     # Set, not replaced: that would compute structural features nobody may ask for.
     object.__setattr__(graph, "origin", origin)
     return graph
+
+
+def _name_of(like: Any) -> str:
+    """Return the name of the run, or of the graph, that another is read like."""
+    return str(getattr(like, "path", None) or like.name)
 
 
 def _choose(graph: Graph, edge_types: Any, metapath: Any) -> Graph:

@@ -26,7 +26,7 @@ from nodewise.runs.kinds import known_kinds, require_kinds_known
 from nodewise.runs.labels import KnownLabels, labels_for
 from nodewise.runs.source import TABLES, TableColumns
 from nodewise.runs.together import read_vectors
-from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.embeddings import Embeddings, require_comparable
 from nodewise.vectors.kinds import NodeKinds, joined
 from nodewise.vectors.search import write_table
 
@@ -138,12 +138,7 @@ def _together(old: Embeddings, new: Embeddings | None) -> tuple[Embeddings, np.n
     """Return vectors to learn from and to label, and which of them are to be labeled: all, or where given the new."""
     if new is None:
         return old, np.ones(len(old), bool)
-    if new.num_dimensions != old.num_dimensions:
-        raise InputError(
-            f"new vectors of {new.num_dimensions} dimensions and old ones of {old.num_dimensions} cannot be compared; "
-            "take those of one run",
-            code="other-nodes",
-        )
+    require_comparable(new, old)
     require_same_kind(old.ids, "the run", new.ids, "the new vectors")
     rest = np.flatnonzero(new.ids.positions(old.ids) < 0)
     both = in_one_type([new.ids.to_arrow(), old.ids.take(rest).to_arrow()], "the new vectors")

@@ -18,6 +18,7 @@ from nodewise.core.registry import name_in_files
 from nodewise.core.staging import staged_run
 from nodewise.core.terminal import say
 from nodewise.core.tracking import Board
+from nodewise.graph.fingerprint import fingerprint
 from nodewise.graph.graph import Graph
 from nodewise.methods.estimator import Embedder
 from nodewise.runs.held_out import hold_out_edges, write_held_out
@@ -65,21 +66,21 @@ def embed(model: Embedder, source: GraphSource, output: str | Path, plan: EmbedP
         quiet = plan.quiet or team.rank > 0
         options = _options(model, plan, quiet, team)
         if team.rank > 0:
-            graph, _ = _load(source, plan, model.seed, quiet=True)
+            graph, _, _ = _load(source, plan, model.seed, quiet=True)
             if not team.largest(0):  # the first process knows whether the run is finished already
                 model.fit(unlabeled(graph), **options)
             return None
         with staged_run(output) as folder:
-            graph, held_out = _load(source, plan, model.seed, plan.quiet)
+            graph, held_out, whole = _load(source, plan, model.seed, plan.quiet)
             if not (plan.overwrite or plan.resume):
-                refuse_another_run(RunFolder(output), model, graph, source.record()["graph"], "--overwrite")
+                refuse_another_run(RunFolder(output), model, graph, whole, "--overwrite")
             finished = plan.resume and not folder.checkpoints() and _is_finished(RunFolder(output), model, graph)
             if team.largest(int(finished)):
                 say(f"{output} is finished already", quiet)
             else:
                 _say_what_is_replaced(output, folder, options["checkpoints"], quiet)
                 with _few_threads(graph, plan):
-                    train(model, graph, folder, source, quiet=quiet, **options)
+                    train(model, graph, folder, source, whole, quiet=quiet, **options)
                 if held_out is not None:
                     write_held_out(folder, graph.ids, held_out)
     return Run(output)
@@ -97,18 +98,27 @@ def _few_threads(graph: Graph, plan: EmbedPlan) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _load(source: GraphSource, plan: EmbedPlan, seed: int, quiet: bool) -> tuple[Graph, np.ndarray | None]:
-    """Return the graph that training sees, and the edges that it does not."""
+def _load(source: GraphSource, plan: EmbedPlan, seed: int, quiet: bool) -> tuple[Graph, np.ndarray | None, str | None]:
+    """Return the graph that training sees, the edges that it does not, and the fingerprint of both together."""
     graph = load_graph(source, quiet, verify=True)
-    return (graph, None) if plan.hold_out_edges is None else hold_out_edges(graph, plan.hold_out_edges, seed)
+    if plan.hold_out_edges is None:
+        return graph, None, None
+    return *hold_out_edges(graph, plan.hold_out_edges, seed), fingerprint(graph)
 
 
 def train(
-    model: Embedder, graph: Graph, folder: RunFolder, source: GraphSource, *, quiet: bool, **options: Any
+    model: Embedder,
+    graph: Graph,
+    folder: RunFolder,
+    source: GraphSource,
+    whole: str | None,
+    *,
+    quiet: bool,
+    **options: Any,
 ) -> None:
     """Train a method on a graph without its labels and leave everything in the folder of a run.
 
-    `options` are further arguments of the method's `fit`.
+    `whole` is that of `write_run`; `options` are further arguments of the method's `fit`.
     """
     if model.resumable:  # the other methods train on the whole graph, or not at all
         _say_if_few_are_visited(graph.num_nodes, model.settings.training, quiet)
@@ -119,7 +129,7 @@ def train(
     model.fit(unlabeled(graph), run=folder, progress=for_terminal(quiet), **options)
     for doubt in model.doubts():
         say(f"warning: {doubt}", quiet)
-    write_run(folder, model, graph, source)
+    write_run(folder, model, graph, source, whole)
 
 
 def _options(model: Embedder, plan: EmbedPlan, quiet: bool, team: Alone) -> dict[str, Any]:

@@ -12,12 +12,12 @@ import numpy as np
 
 from nodewise.core.errors import InputError, did_you_mean, require_type
 from nodewise.core.messages import excerpt
-from nodewise.graph.ids import NodeIds
+from nodewise.graph.ids import NodeIds, as_id_array
 from nodewise.report.attributes import read_attributes
 from nodewise.report.columns import Column
 from nodewise.runs.kinds import known_kinds, require_kinds_known
 from nodewise.runs.together import read_vectors
-from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.embeddings import Embeddings, require_comparable
 from nodewise.vectors.search import NeighborTable, nearest, similar_pairs
 
 Conditions = str | Sequence[str] | Mapping[str, object]
@@ -60,7 +60,9 @@ def find_neighbors(
         )
     known = read_vectors(run)
     fresh = read_vectors(new) if isinstance(new, Path) else new
-    queries = _asked(known, fresh, nodes, str(run))
+    if fresh is not None:
+        require_comparable(fresh, known)
+    queries = _asked(known, fresh, nodes)
     allowed = _allowed(known.ids, wanted, attributes, id_column) if wanted else None
     if kind is not None:
         kinds, source = require_kinds_known(known_kinds(known, run, attributes, id_column), kind, run)
@@ -73,20 +75,17 @@ def find_neighbors(
     return nearest(queries, known, k, allowed=allowed, approximate=approximate)
 
 
-def _asked(
-    known: Embeddings, fresh: Embeddings | None, nodes: Sequence[int | str] | NodeIds | None, run: str
-) -> Embeddings:
+def _asked(known: Embeddings, fresh: Embeddings | None, nodes: Sequence[int | str] | NodeIds | None) -> Embeddings:
     if nodes is None:
         return known if fresh is None else fresh
-    wanted = nodes if isinstance(nodes, NodeIds) else NodeIds(list(dict.fromkeys(nodes)))
+    said = "the nodes asked for"
+    wanted = nodes if isinstance(nodes, NodeIds) else NodeIds(as_id_array(nodes, said).unique(), said)
     rows = [] if fresh is None else [fresh]
     found = np.empty((len(wanted), known.num_dimensions), np.float32)
     missing = np.ones(len(wanted), bool)
     for vectors in (*rows, known):
-        places = vectors.ids.positions(wanted, "the nodes asked for")
+        places = vectors.ids.positions(wanted, said)
         here = missing & (places >= 0)
-        if here.any() and vectors.num_dimensions != known.num_dimensions:
-            raise InputError(f"the new vectors have {vectors.num_dimensions} dimensions, those of {run} have others")
         found[here], missing = vectors.vectors[places[here]], missing & (places < 0)
     if missing.any():
         known.position(wanted[int(missing.argmax())])  # says which id is spelled most like it

@@ -5,8 +5,10 @@ What does it is imported when asked for: training a graph of 34 nodes should not
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from numbers import Integral, Real
@@ -98,6 +100,11 @@ class Run:
     def table(self) -> FittedTable | None:
         """How the columns of a table became the features, for `read_graph(..., like=run)`; None if they were none."""
         return FittedTable.read(self.folder.features)
+
+    @property
+    def structural(self) -> bool:
+        """Whether it is known that the nodes had no features of their own, so that structural ones were computed."""
+        return bool(self.about.get("graph", {}).get("structural", False))
 
     def model(self, device: str = "auto") -> Embedder:
         """Return the trained method, without its embeddings."""
@@ -210,6 +217,7 @@ class Run:
         """Write an interactive page of the run, which a notebook shows; see `nodewise.runs.page.write_report`."""
         from nodewise.runs.page import write_report
 
+        require_type("output", output, str | os.PathLike | None, "the name of a file")
         page = None if output is None else Path(output)
         with as_files(self._ids, labels=labels, attributes=attributes) as files:
             tables = {f"{name}_file": file for name, file in files.items()}
@@ -275,8 +283,7 @@ class Run:
             )
         with staged_run(path) as folder:
             if not overwrite:
-                origin = None if graph is None or graph.origin is None else graph.origin.get("graph")
-                refuse_another_run(RunFolder(Path(path)), model, graph, origin, "overwrite=True")
+                refuse_another_run(RunFolder(Path(path)), model, graph, None, "overwrite=True")
             for record in model.history_:
                 folder.append_metrics(record)
             write_run(folder, model, graph)
@@ -303,31 +310,30 @@ def _same_nodes(some: NodeIds, others: NodeIds) -> bool:
     return bool((some.positions(others) >= 0).all())
 
 
-def refuse_another_run(run: RunFolder, model: Embedder, graph: Graph | None, origin: Any, remedy: str) -> None:
+def refuse_another_run(run: RunFolder, model: Embedder, graph: Graph | None, whole: str | None, remedy: str) -> None:
     """Refuse to replace a finished run of another graph or method, which a mistyped name would cost somebody.
 
-    The same files may say more today than when the run was made, and settings are there to be changed: such runs are
-    replaced, so that a command can be repeated.
+    A graph is what it holds and not where it was read: a file of the same name may be another graph, and what is read
+    of one file depends on the options. Settings are there to be changed: a command with others can be repeated.
 
     Args:
         run: where the new run is to be.
         model: its method.
         graph: what it is of, if that is known.
-        origin: the name under which the graph was read, if it was.
+        whole: the fingerprint of the graph before edges were held out, if some were.
         remedy: how the user would replace it all the same.
     """
     if not run.config.is_file() or not run.embeddings.is_file():
         return
     about = run.read_environment()
     of, method = about.get("graph", {}), about.get("method")
+    earlier = of.get("whole_sha256", of.get("sha256"))
     if method is not None and method != name_in_files(type(model)):
         there = f"of the method {method!r}"
-    elif (
-        graph is not None
-        and of.get("sha256", fingerprint(graph)) != fingerprint(graph)
-        and (origin is None or of.get("source", {}).get("graph") != origin)
-    ):
-        there = f"of another graph, {of.get('name') or 'one without a name'!r}"
+    elif graph is not None and earlier is not None and earlier != (whole or fingerprint(graph)):
+        name = of.get("name") or "one without a name"
+        there = f"of another graph, {name!r}"
+        there += " with other edges, features or ids" if name == graph.name else ""
     else:
         return
     raise InputError(
@@ -336,7 +342,13 @@ def refuse_another_run(run: RunFolder, model: Embedder, graph: Graph | None, ori
     )
 
 
-def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: GraphSource | None = None) -> None:
+def write_run(
+    folder: RunFolder,
+    model: Embedder,
+    graph: Graph | None,
+    source: GraphSource | None = None,
+    whole: str | None = None,
+) -> None:
     """Write everything that makes a run whole into a folder that is being made, metrics excepted.
 
     Args:
@@ -344,10 +356,13 @@ def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: G
         model: the fitted method.
         graph: what it was fitted to, if that is to be remembered; with its labels, which are kept for evaluation.
         source: where the graph can be read again.
+        whole: the fingerprint of that graph where edges were held out of the one fitted.
     """
     folder.write_config(model.settings)
     model.write_weights(folder)
-    model.embeddings_.to_parquet(folder.embeddings)
+    # The same vectors are the same model, whatever it is; transform marks what it makes in the same way.
+    mark = hashlib.blake2b(model.embeddings_.vectors.data, digest_size=16).hexdigest()
+    replace(model.embeddings_, mark=mark).to_parquet(folder.embeddings)
     if model.table_ is not None:
         with atomic_write(folder.features) as temporary:
             temporary.write_text(model.table_.to_json(), encoding="utf-8")
@@ -355,16 +370,19 @@ def write_run(folder: RunFolder, model: Embedder, graph: Graph | None, source: G
     found: dict[str, Any] = {"nodes": nodes, "dimensions": dimensions}
     if warnings := collapse_warnings(model.embeddings_.vectors):
         found["warnings"] = warnings
-    facts: dict[str, Any] = {"method": name_in_files(type(model)), "seed": model.seed}
+    facts: dict[str, Any] = {"method": name_in_files(type(model)), "seed": model.seed, "mark": mark}
     if graph is not None:
         facts["graph"] = {
             "name": graph.name,
             "nodes": graph.num_nodes,
             "edges": graph.num_edges,
             "features": graph.num_features,
+            "structural": graph.structural,
             "sha256": fingerprint(graph),
             "feature_names": graph.table.names if graph.table else () if source is None else source.feature_names(),
         }
+        if whole is not None:
+            facts["graph"]["whole_sha256"] = whole
         if source is not None:
             facts["graph"]["source"] = source.record()
         elif graph.origin is not None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 
 from nodewise.core.environment import available_memory, own_limit
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import InputError, NodewiseError, seen
 from nodewise.core.messages import first_line
 from nodewise.graph.graph import Graph
 from nodewise.training.estimate import estimate
@@ -24,9 +24,9 @@ def choose_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).tolist()  # "meta" has no numbers at all
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
         raise InputError(
-            f"device {name!r} cannot be used here: {first_line(error)}; choose cpu, cuda or auto",
+            f"device {seen(name)} cannot be used here: {first_line(error)}; choose cpu, cuda or auto",
             code="unknown-device",
         ) from None
     return device

@@ -60,9 +60,10 @@ class SharedCheckpoints:
         try:
             taken = (self._files or NoCheckpoints()).restore(state)
         except InputError as error:
-            refusal = str(error)
+            refusal = json.dumps([str(error), error.code])
         if refusal := self._team.texts(refusal)[0]:
-            raise InputError(refusal)
+            message, code = json.loads(refusal)
+            raise InputError(message, code=code)
         taken = self._team.largest(taken)
         if taken and self._team.size > 1:
             state.load(_sent(self._team, state))

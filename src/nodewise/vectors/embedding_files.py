@@ -32,15 +32,18 @@ _IDS_OF = "ids of"
 """What the metadata of a file of ids call the npy file that it belongs to."""
 _ROWS_AT_ONCE = 1 << 16
 _ROWS_IN_A_BATCH = 1 << 13
-_KINDS = "nodewise.kinds"
+_KINDS, _MARK = "nodewise.kinds", "nodewise.mark"
 
 
-def write_parquet(path: Path, ids: NodeIds, vectors: Vectors, kinds: NodeKinds | None = None) -> None:
-    """Write the columns `id` and `embedding`; the schema's metadata names the version that wrote them, and the kinds.
+def write_parquet(
+    path: Path, ids: NodeIds, vectors: Vectors, kinds: NodeKinds | None = None, mark: str | None = None
+) -> None:
+    """Write the columns `id` and `embedding`; the metadata have the version that wrote them, the kinds and the mark.
 
     Kinds are no column, since every reader of vectors, earlier versions too, takes each column beside `id` for numbers.
     """
     about = {"nodewise": __version__} | ({} if kinds is None else {_KINDS: kinds.to_text()})
+    about |= {} if mark is None else {_MARK: mark}
     rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
     table = pa.table({"id": ids.to_arrow(), "embedding": rows}, metadata=about)
     with atomic_write(path) as temporary:
@@ -52,10 +55,12 @@ def read_parquet(path: Path) -> tuple[NodeIds, Vectors]:
     return _from_columns(ParquetColumns.open(path))
 
 
-def read_parquet_kinds(path: Path, rows: int) -> NodeKinds | None:
-    """Read of which kind each node is; None if the file does not say."""
-    text = (ParquetColumns.open(path).schema.metadata or {}).get(_KINDS.encode())
-    return None if text is None else NodeKinds.from_text(text, rows, str(path))
+def read_parquet_about(path: Path, rows: int) -> tuple[NodeKinds | None, str | None]:
+    """Read of which kind each node is, and the mark of the model; None for what the file does not say."""
+    about = ParquetColumns.open(path).schema.metadata or {}
+    text, mark = about.get(_KINDS.encode()), about.get(_MARK.encode())
+    kinds = None if text is None else NodeKinds.from_text(text, rows, str(path))
+    return kinds, None if mark is None else mark.decode(errors="replace")
 
 
 def read_parquet_ids(path: Path) -> NodeIds:
@@ -156,7 +161,7 @@ def read_arrow(path: Path) -> tuple[NodeIds, Vectors]:
     import pyarrow.feather as feather
 
     try:
-        table = feather.read_table(str(path))
+        table = feather.read_table(str(path.absolute()))  # a ~ in front is the home to Arrow
         flat = table["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return NodeIds(table["id"], str(path)), flat.reshape(table.num_rows, -1)
     except (pa.ArrowException, OSError, KeyError, AttributeError, ValueError) as error:

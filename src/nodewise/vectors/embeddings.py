@@ -37,11 +37,13 @@ class Embeddings:
         ids: the nodes.
         vectors: their vectors.
         kinds: of which kind each is, where there are several.
+        mark: what tells them from vectors of other models, if a run or a model of a run made them.
     """
 
     ids: NodeIds
     vectors: npt.NDArray[np.float32]
     kinds: NodeKinds | None = None
+    mark: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.ids, NodeIds):
@@ -111,7 +113,8 @@ class Embeddings:
                 f"no node {excerpt(nodes[int(missing[0])])} among the {count(len(self), 'embedding')}",
                 code="unknown-node",
             )
-        return Embeddings(nodes, self.vectors[rows], None if self.kinds is None else self.kinds.take(rows))
+        kinds = None if self.kinds is None else self.kinds.take(rows)
+        return Embeddings(nodes, self.vectors[rows], kinds, self.mark)
 
     def to_pandas(self) -> Any:
         """Return a data frame, a row per node, its id as the index."""
@@ -159,7 +162,7 @@ class Embeddings:
 
         The kinds of nodes, where there are several, are in the metadata of the file.
         """
-        embedding_files.write_parquet(result_file(path), self.ids, self.vectors, self.kinds)
+        embedding_files.write_parquet(result_file(path), self.ids, self.vectors, self.kinds, self.mark)
 
     def to_npy(self, path: PathLike) -> None:
         """Write the matrix as NAME.npy and the ids as NAME.ids.parquet beside it."""
@@ -215,11 +218,26 @@ def _keyed(reader: embedding_files.Reader, path: Path) -> Embeddings:
     if not path.is_file():
         raise InputError(f"{path}: there is no such file", code="missing-file")
     ids, vectors = reader(path)
-    kinds = embedding_files.read_parquet_kinds(path, len(ids)) if reader is embedding_files.read_parquet else None
+    about: tuple[NodeKinds | None, str | None] = (None, None)
+    if reader is embedding_files.read_parquet:
+        about = embedding_files.read_parquet_about(path, len(ids))
     try:
-        return Embeddings(ids, vectors, kinds)
+        return Embeddings(ids, vectors, *about)
     except InputError as error:
         raise InputError(f"{path}: {error}", code=error.code) from error
+
+
+def require_comparable(some: Embeddings, others: Embeddings) -> None:
+    """Refuse vectors that mean nothing to each other: of other dimensions, or known to be of another model."""
+    if some.num_dimensions != others.num_dimensions:
+        found = f"vectors of {some.num_dimensions} and of {others.num_dimensions} dimensions"
+    elif some.mark is not None and others.mark is not None and some.mark != others.mark:
+        found = "vectors of two different models"
+    else:
+        return
+    raise InputError(
+        f"{found} cannot be compared; take those of one run, as 'nodewise transform RUN' makes them", code="other-nodes"
+    )
 
 
 Metric = Literal["cosine", "dot", "euclidean"]

@@ -15,7 +15,7 @@ from nodewise.core.files import atomic_write
 from nodewise.core.folder import result_file
 from nodewise.core.messages import count, html_table, text_table
 from nodewise.graph.ids import NodeIds
-from nodewise.vectors.embeddings import Embeddings
+from nodewise.vectors.embeddings import Embeddings, require_comparable
 
 MOST_EXACT = 20_000_000_000
 """Beyond this many pairs an index is used, if the library for it is installed."""
@@ -139,7 +139,7 @@ def nearest(
         seed: of the index.
     """
     require_whole("k", k)
-    _require_same_width(queries, among)
+    require_comparable(queries, among)
     pool = np.arange(len(among)) if allowed is None else np.flatnonzero(allowed)
     if not len(pool):
         raise InputError("no node is left to be a neighbor; loosen the condition", code="nothing-to-do")
@@ -163,7 +163,7 @@ def similar_pairs(
     queries: Embeddings, among: Embeddings, at_least: float, *, allowed: np.ndarray | None = None
 ) -> NeighborTable:
     """Return all pairs whose cosine is `at_least` that; within one set of nodes each pair once."""
-    _require_same_width(queries, among)
+    require_comparable(queries, among)
     pool = np.arange(len(among)) if allowed is None else np.flatnonzero(allowed)
     asked, looked = unit_rows(queries.vectors), unit_rows(among.vectors[pool])
     own, within = _own_places(queries, among, pool), queries.ids is among.ids and allowed is None
@@ -188,15 +188,6 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Return the rows scaled to length 1; zero rows stay zero."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
-
-
-def _require_same_width(queries: Embeddings, among: Embeddings) -> None:
-    if queries.num_dimensions != among.num_dimensions:
-        raise InputError(
-            f"vectors of {queries.num_dimensions} and of {among.num_dimensions} dimensions cannot be compared; take "
-            "those of one run",
-            code="other-nodes",
-        )
 
 
 def _own_places(queries: Embeddings, among: Embeddings, pool: np.ndarray) -> np.ndarray:

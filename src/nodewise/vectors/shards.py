@@ -58,14 +58,15 @@ def write_shard(
     return asdict(Shard(path.name, first, len(vectors), path.stat().st_size, file_sum(path)))
 
 
-def write_manifest(folder: Path, shards: Sequence[Shard], dimensions: int) -> None:
-    """Write down that all shards are there."""
+def write_manifest(folder: Path, shards: Sequence[Shard], dimensions: int, mark: str | None = None) -> None:
+    """Write down that all shards are there, and the mark of the model, if it has one."""
     facts = {
         "format": FORMAT,
         "version": _VERSION,
         "written_by": f"nodewise {__version__}",
         "nodes": sum(shard.rows for shard in shards),
         "dimensions": dimensions,
+        **({} if mark is None else {"mark": mark}),
         "shards": [asdict(shard) for shard in shards],
     }
     with atomic_write(folder / MANIFEST) as temporary:
@@ -111,4 +112,5 @@ def read_shards(folder: Path) -> Embeddings:
         raise InputError(f"{path}: says {facts.get('nodes')!r:.20} nodes for {rows} vectors; write the vectors again")
     # Whole shards may be there twice, under two names.
     ids = NodeIds(pa.chunked_array([part[0] for part in parts]), str(folder))
-    return Embeddings(ids, np.concatenate([part[1] for part in parts]))
+    mark = facts.get("mark")
+    return Embeddings(ids, np.concatenate([part[1] for part in parts]), mark=None if mark is None else str(mark))
