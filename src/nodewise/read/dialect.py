@@ -192,7 +192,8 @@ def single_spaced(data: bytes) -> bytes:
 
 def _is_grouped(values: list[str]) -> bool:
     """Tell whether points may stand between thousands; in most columns the first value with one says that not."""
-    return all("." not in each or _THREE_DIGITS.fullmatch(each) for each in values) and bool(grouping(pa.array(values)))
+    marked = [each for each in values if "." in each]
+    return bool(marked) and all(map(_THREE_DIGITS.fullmatch, marked)) and bool(grouping(pa.array(values)))
 
 
 def is_number(text: str) -> bool:
