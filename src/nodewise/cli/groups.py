@@ -11,20 +11,24 @@ from functools import wraps
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from nodewise.core.errors import InputError
 
 
+_PLACES = ("FILE", "DIR", "RUN", "STORE")
+"""How the help shows options that take a file or folder; of their types, versions of typer know different things."""
+
+
 class Command(TyperCommand):
-    """A command that refuses an option given twice, of which only the last would count."""
+    """A command that refuses two files for an option that takes one; of other options the last counts, as usual."""
 
     def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
         """Look at the options before they are taken apart as usual."""
-        given = self.make_parser(context).parse_args(args=list(arguments))[2]
+        given: list[Any] = self.make_parser(context).parse_args(args=list(arguments))[2]
         for option, times in Counter(given).items():
-            if times > 1 and isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
+            if times > 1 and option.metavar in _PLACES and not option.multiple:
                 raise InputError(f"{max(option.opts, key=len)} is given {times} times; give it once", code="usage")
         return super().parse_args(context, arguments)
 
