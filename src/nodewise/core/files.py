@@ -30,7 +30,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     # Not tempfile: its files are private to their owner, whereas results should follow the user's umask.
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
-        temporary = temporary.absolute()  # else Arrow would take a folder called ~ for the user's home
+        temporary = for_arrow(temporary)
         temporary.touch(exist_ok=False)
         yield temporary
         flush_to_disk(temporary)
@@ -41,6 +41,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def for_arrow(path: Path) -> Path:
+    """Return a path such that Arrow does not take a folder called ~ for the user's home; no shell has seen it."""
+    return path.absolute() if str(path).startswith("~") else path
 
 
 def check_output(path: str | os.PathLike[str]) -> None:

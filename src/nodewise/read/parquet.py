@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nodewise.core.errors import InputError
+from nodewise.core.files import for_arrow
 from nodewise.core.messages import first_line, listing, not_a_number
 from nodewise.graph.ids import id_kind, in_one_type, plain_column, plain_type
 from nodewise.read.columns import Columns, refuse_namesakes
@@ -25,7 +26,7 @@ _BUFFER = 1 << 16
 @contextmanager
 def _opened(path: Path, **options: Any) -> Iterator[Any]:
     try:
-        with pq.ParquetFile(path.absolute(), **options) as file:  # a ~ in front is the home to Arrow, not to a shell
+        with pq.ParquetFile(for_arrow(path), **options) as file:
             yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         reason = first_line(error)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write
+from nodewise.core.files import atomic_write, for_arrow
 from nodewise.core.messages import excerpt, first_line, listing
 from nodewise.core.version import __version__
 from nodewise.graph.ids import NodeIds
@@ -161,7 +161,7 @@ def read_arrow(path: Path) -> tuple[NodeIds, Vectors]:
     import pyarrow.feather as feather
 
     try:
-        table = feather.read_table(str(path.absolute()))  # a ~ in front is the home to Arrow
+        table = feather.read_table(str(for_arrow(path)))
         flat = table["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return NodeIds(table["id"], str(path)), flat.reshape(table.num_rows, -1)
     except (pa.ArrowException, OSError, KeyError, AttributeError, ValueError) as error:
