@@ -14,6 +14,7 @@ from tests.command_line import SMALL, Nodewise
 import nodewise as nw
 from nodewise.core.environment import memory_limited_to
 from nodewise.evaluation.links import link_prediction
+from nodewise.runs.labels import KnownLabels
 from nodewise.training.device import require_memory
 from nodewise.training.settings import LearnerSettings
 
@@ -214,3 +215,11 @@ def test_only_what_a_file_itself_defines_is_offered(nodewise: Nodewise) -> None:
     Path("offers.py").write_text(f"{imports}\n\nclass Ok(Strategy):\n{body}\n\nclass Bad(Strategy):\n{body}")
     said = nodewise("compare", "offers.py:Nope", *COMPARE[2:], "-l", "labels.csv").err
     assert "choose from Ok, Bad [" in said
+
+
+def test_many_numbered_classes_of_a_graph_are_classes() -> None:
+    nodes = np.arange(140)
+    graph = nw.Graph.from_edges(nodes, (nodes + 1) % 140, features=np.eye(140, 4), labels=nodes % 70)
+    assert KnownLabels.of(graph).targets is None
+    fractions = nw.Graph.from_edges(nodes, (nodes + 1) % 140, features=np.eye(140, 4), labels=nodes / 4)
+    assert KnownLabels.of(fractions).targets is not None

@@ -55,8 +55,9 @@ class KnownLabels:
         """Return the labels that a graph came with, which it has."""
         assert graph.labels is not None
         labels = cls(graph.name, graph.ids, graph.labels, graph.class_names, graph.split)
-        if (measured := measurements(graph.class_names)) is None:
-            return labels
+        measured = measurements(graph.class_names)
+        if measured is None or (measured == np.trunc(measured)).all():
+            return labels  # whole numbers that came with a graph are its classes, however many there are
         targets = np.append(measured, np.nan)[graph.labels]  # UNKNOWN is the last
         return replace(labels, labels=np.full(graph.num_nodes, UNKNOWN), class_names=(), targets=targets)
 
