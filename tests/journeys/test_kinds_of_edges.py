@@ -54,7 +54,7 @@ def bought_and_seen() -> tuple[np.ndarray, np.ndarray]:
 
 def accuracy(capsys: pytest.CaptureFixture[str], *options: str) -> float:
     """Embed, evaluate, and return the share of nodes whose group is found from their vector."""
-    assert main(["embed", "edges.csv", "-o", "run", *options, *QUICK]) == 0
+    assert main(["embed", "edges.csv", "-o", "run", "--overwrite", *options, *QUICK]) == 0
     capsys.readouterr()
     split = ("--labels", "labels.csv", "--split", "random:20x30x60", "--repeats", "3")
     assert main(["evaluate", "run", *split, "--json", "--quiet"]) == 0

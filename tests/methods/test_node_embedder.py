@@ -226,7 +226,7 @@ def test_a_graph_without_edges_is_refused() -> None:
 def test_features_that_are_all_zero_are_refused(sparse: bool) -> None:
     zeros = sp.csr_matrix((10, 4), dtype=np.float32) if sparse else np.zeros((10, 4))
     assert "ring: all features are zero" in refusal(lambda: embedder().fit(ring(10, zeros)))
-    assert "ring: all features are zero" in refusal(lambda: embedder().fit(ring(10, zeros[:, :0])))
+    assert "a matrix without columns" in refusal(lambda: embedder().fit(ring(10, zeros[:, :0])))
 
 
 @pytest.mark.parametrize("sparse", [False, True])
