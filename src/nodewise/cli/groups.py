@@ -16,7 +16,6 @@ from typer.models import OptionInfo
 
 from nodewise.core.errors import InputError
 
-
 _PLACES = ("FILE", "DIR", "RUN", "STORE")
 """How the help shows options that take a file or folder; of their types, versions of typer know different things."""
 
