@@ -92,7 +92,7 @@ def test_a_world_in_which_the_paper_is_right(tmp_path: Path) -> None:
 
 def test_a_world_in_which_it_is_wrong(tmp_path: Path) -> None:
     def level(task: Task) -> float:
-        if task.method in ("batch size = 50", "walk length = 5", "batch size, equal passes = 50"):
+        if task.method in ("batch size = 50", "walk length = 5", "batch size at equal passes = 50"):
             return 0.5
         return 1 - level_of_the_paper(task) / 2 if task.kind != "inductive" else 0.1
 

@@ -27,6 +27,10 @@ def test_parameters_change_one_setting(tmp_path: Path) -> None:
     assert [passes.settings(base, size).training.steps for size in (50, 1000, 2000)] == [400, 20, 10]
 
 
+def test_every_parameter_can_be_named_in_a_list_with_commas() -> None:
+    assert not [sweep.name for sweep in parameters.SWEEPS if "," in sweep.name]
+
+
 def test_parameters_have_a_table_each(tmp_path: Path) -> None:
     setup = small_setup(tmp_path, methods=("α", "DPP size"))
     tasks = parameters.plan(setup)

@@ -48,7 +48,7 @@ def _equal_passes(settings: Settings, value: int) -> list[str]:
 
 
 BATCHES = (50, 100, 200, 500, 1000, 2000)
-BATCH_SIZE, BATCH_PASSES, WALK_LENGTH, ALPHA = "batch size", "batch size, equal passes", "walk length", "α"
+BATCH_SIZE, BATCH_PASSES, WALK_LENGTH, ALPHA = "batch size", "batch size at equal passes", "walk length", "α"
 
 SWEEPS = (
     Sweep(BATCH_SIZE, "training.batch_size", BATCHES, (100, 500)),
@@ -108,7 +108,7 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
 
 
 def _claimed(sweep: Sweep) -> tuple[str, ...]:
-    name = sweep.name.partition(",")[0]
+    name = sweep.name.partition(" at ")[0]
     return (f"The paper says: {FIGURES[name]}.",) if name in FIGURES else ()
 
 

@@ -235,7 +235,7 @@ def _name_values(axes: Axes, sweep: Sweep, results: Results) -> None:
     crowded = len(names) > _LABELS_ABREAST
     axes.set_xticks(range(len(names)), names, rotation=90 if crowded else 0, fontsize=7.5)
     axes.set_xlim(-0.5, len(names) - 0.5)
-    axes.set_title(sweep.name.replace(", ", ",\n"))
+    axes.set_title(sweep.name.replace(" at ", "\nat "))
     axes.axhline(0, color="#666666", linewidth=1)
 
 
