@@ -137,7 +137,10 @@ def test_the_committed_configs_can_be_read(name: str) -> None:
     assert not config.load_toml(Settings, root / "plain" / f"{name}.toml").sampling.collision
 
 
-@pytest.mark.parametrize("name", ["out/claims.md", "out/claims.tex", "out/datasets/datasets.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["out/claims.md", "out/claims.tex", "out/datasets/datasets.md", "out/datasets/datasets.csv", "out/datasets/a.txt"],
+)
 def test_files_of_the_users_own_are_not_replaced(refused: Callable[..., str], folder: Path, name: str) -> None:
     (folder / name).parent.mkdir(parents=True)
     (folder / name).write_text("years of work")

@@ -93,8 +93,9 @@ def reproduce(
     names = [name for name in NAMES[:-1] if experiment in (name, "all")]
     plans = {name: _setup_of(name, setup, wanted) for name in names}
     # Refuse what cannot be run, or written, before anything is.
-    for place, name in ((output, "claims"), *((output / name, name) for name in names)):
-        refuse_foreign(place, name)
+    refuse_foreign(output, "claims", whole=False)
+    for name in names:
+        refuse_foreign(output / name, name, whole=True)
     tasks = [task for name in names if name in EXPERIMENTS for task in EXPERIMENTS[name].plan(plans[name])]
     if setup.configs is None and any(task.estimator == OURS for task in tasks):
         say(f"there is no folder '{_CONFIGS}': our method runs with its default settings", quiet)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nodewise.core.errors import InputError
 from nodewise.core.files import atomic_write
+from nodewise.core.lock import LOCK
 from nodewise.evaluation.evaluate import Summary
 from nodewise.evaluation.paired import PairedDifference
 from nodewise.reproduce.results import Comparison
@@ -61,21 +62,28 @@ def _escaped(text: str) -> str:
 
 
 _MARK = r"% needs \usepackage{"
+_ROWS = ("rows.csv", "failures.csv")
 
 
-def refuse_foreign(folder: Path, name: str) -> None:
-    """Refuse to write tables over files that only have their names: ours come in pairs, and the LaTeX one is marked."""
-    files = [folder / f"{name}.{ending}" for ending in ("md", "tex")]
+def refuse_foreign(folder: Path, name: str, *, whole: bool) -> None:
+    """Refuse to write where others' files are: over those of the tables' names or, in a `whole` folder, beside any.
+
+    A folder is ours once it has our tables, of which the LaTeX one is marked, or rows, which are checked when read.
+    """
     there = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
     if not there.is_dir():
         raise InputError(f"{there}: is no folder, which the results need; name another", code="cannot-write")
+    tables = [f"{name}.{ending}" for ending in ("md", "tex")]
+    path = folder / tables[1]
     try:
-        ours = files[1].is_file() and _MARK.encode() in files[1].read_bytes()[:4000]
-        taken = [file for file in files if os.path.lexists(file) and not ours]
+        ours = path.is_file() and _MARK.encode() in path.read_bytes()[:4000]
+        found = {each.name for each in folder.iterdir()} - {LOCK} if folder.is_dir() else set[str]()
     except OSError as error:
-        raise InputError(f"{files[1]}: cannot be read: {error.strerror}", code="unreadable-file") from None
-    if taken:
-        raise InputError(f"{taken[0]}: is not a table of ours; name another folder", code="foreign-folder")
+        raise InputError(f"{error.filename}: cannot be read: {error.strerror}", code="unreadable-file") from None
+    begun = whole and found & set(_ROWS) and not found & set(tables)
+    taken = sorted(found if whole else found & set(tables))
+    if taken and not (ours or begun):
+        raise InputError(f"{folder / taken[0]}: is not a table of ours; name another folder", code="foreign-folder")
 
 
 def write_tables(folder: Path, name: str, title: str, tables: Sequence[Table], warning: str = "") -> str:
