@@ -14,7 +14,7 @@ import pytest
 from tests.command_line import SMALL, Nodewise
 from tests.fuzz.seeds import signed
 
-from nodewise.store.layout import file_sum
+from nodewise.core.files import file_sum
 
 Refused = Callable[..., str]
 Embedded = Callable[..., Path]

@@ -205,6 +205,16 @@ def test_a_method_without_checkpoints_starts_at_the_beginning(nodewise: Nodewise
     assert "dgi saves no checkpoints: starting at the beginning\n" in outcome.err
 
 
+def test_what_another_method_had_begun_is_not_lost_by_resuming(nodewise: Nodewise, ring: Path) -> None:
+    checkpoint = Path("run/.partial/checkpoint-000000000003.safetensors")
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.write_bytes(b"learned")
+    outcome = nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", "-m", "dgi", "--resume")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert outcome.err.endswith("to replace it, leave out --resume [other-settings]\n")
+    assert checkpoint.read_bytes() == b"learned"
+
+
 def test_a_training_that_sees_few_of_the_nodes_says_so(nodewise: Nodewise, ring: Path) -> None:
     short = ("--set", "training.steps=2", "--set", "training.batch_size=8")
     said = nodewise("embed", "edges.csv", "--features", "nodes.csv", "-o", "run", *short).err

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.store import layout as store_layout
+from nodewise.core.files import file_sum
 from nodewise.store.layout import (
     MANIFEST,
     Manifest,
     StoredFile,
     check_sizes,
     check_sums,
-    file_sum,
     is_store,
     write_array,
 )
@@ -99,13 +98,6 @@ def test_a_folder_in_the_place_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "indptr.bin").mkdir()
     with pytest.raises(InputError, match=r"indptr\.bin: not a plain file"):
         check_sums(tmp_path, manifest)
-
-
-def test_a_file_of_many_blocks_is_added_up_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_layout, "_BLOCK", 8)
-    for size in (0, 7, 8, 16, 21):
-        (tmp_path / "x.bin").write_bytes(bytes(range(size)))
-        assert file_sum(tmp_path / "x.bin") == hashlib.blake2b(bytes(range(size)), digest_size=32).hexdigest()
 
 
 def test_arrays_are_written_in_row_order() -> None:

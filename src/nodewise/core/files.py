@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import json
 import math
 import os
@@ -127,6 +128,12 @@ def content_of(path: str | os.PathLike[str]) -> bytes:
         raise InputError(f"{path}: is a folder; give a file", code="not-a-plain-file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}", code="unreadable-file") from None
+
+
+def file_sum(path: Path) -> str:
+    """Return the BLAKE2b sum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
 
 
 @contextmanager

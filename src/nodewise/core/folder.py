@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from nodewise.core import config
 from nodewise.core.environment import environment
 from nodewise.core.errors import InputError, require_type
-from nodewise.core.files import atomic_write, content_of, flush_to_disk, json_object, to_json
+from nodewise.core.files import atomic_write, content_of, file_sum, flush_to_disk, json_object, to_json
 from nodewise.core.lock import LOCK
 
 T = TypeVar("T")
@@ -21,6 +21,8 @@ MARK = ".nodewise"
 _CHECKPOINT = "checkpoint-"
 _FORMAT = "nodewise-run"
 _VERSION = 1
+_SUMMED = ("config.toml", "embeddings.parquet", "weights.safetensors", "features.json")
+"""Files of a run that are the model; taken from another run, or cut off, they would make other vectors."""
 # What the environment says of a run, where it says it, and of which type; a tuple is a list of such.
 _FACTS: dict[str, Any] = {
     "method": str,
@@ -38,6 +40,7 @@ _FACTS: dict[str, Any] = {
         "source": {},
     },
     "embeddings": {"nodes": int, "dimensions": int},
+    "sums": dict.fromkeys(_SUMMED, str),
 }
 _WORDS = {str: "a text", int: "a whole number of 64 bits", bool: "true or false"}
 
@@ -232,8 +235,9 @@ class RunFolder:
         return config.load_toml(cls, self.config)
 
     def write_environment(self, **facts: object) -> None:
-        """Write what `environment` collects now, further facts about the run, and that it is one."""
-        about = {"format": _FORMAT, "version": _VERSION, **environment(), **facts}
+        """Write what `environment` collects now, further facts, that this is a run, and the sums of its files."""
+        sums = {name: file_sum(self.path / name) for name in _SUMMED if (self.path / name).is_file()}
+        about = {"format": _FORMAT, "version": _VERSION, **environment(), **facts, "sums": sums}
         with atomic_write(self.environment) as temporary:
             temporary.write_text(to_json(about, indent=2) + "\n", encoding="utf-8")
 
@@ -247,6 +251,16 @@ class RunFolder:
         facts = json_object(content_of(self.environment), str(self.environment))
         _check(facts, _FACTS, str(self.environment))
         return facts
+
+    def refuse_changed(self, *paths: Path) -> None:
+        """Refuse files that are not those the run was left with; all that are the model, if none are named."""
+        if not (sums := self.read_environment().get("sums")):  # earlier versions wrote none
+            return
+        for path in paths or [self.path / name for name in sums]:
+            there = path.is_file()
+            if sums.get(path.name) != (file_sum(path) if there else None):
+                what = "has changed since the run was made" if there else "is missing"
+                raise InputError(f"{path}: {what}; make the run again, without --resume", code="damaged-run")
 
     def read_seed(self) -> int:
         """Return the seed of the training; 0 if nothing was written about the run."""

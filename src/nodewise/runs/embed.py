@@ -74,6 +74,8 @@ def embed(model: Embedder, source: GraphSource, output: str | Path, plan: EmbedP
             graph, held_out, whole = _load(source, plan, model.seed, plan.quiet)
             if not (plan.overwrite or plan.resume):
                 refuse_another_run(RunFolder(output), model, graph, whole, "--overwrite")
+            if plan.resume:
+                _refuse_to_lose(output, folder, model)
             finished = plan.resume and not folder.checkpoints() and _is_finished(RunFolder(output), model, graph)
             if team.largest(int(finished)):
                 say(f"{output} is finished already", quiet)
@@ -143,6 +145,16 @@ def _options(model: Embedder, plan: EmbedPlan, quiet: bool, team: Alone) -> dict
     return {"checkpoints": checkpoints, "check_memory": plan.check_memory, "team": team, "callbacks": callbacks}
 
 
+def _refuse_to_lose(output: Path, folder: RunFolder, model: Embedder) -> None:
+    """Refuse to resume by a method that cannot what another had begun, which would be thrown away."""
+    if folder.checkpoints() and not model.resumable:
+        raise InputError(
+            f"{output}: the interrupted run there is of another method, which {model.name} cannot resume; "
+            "to replace it, leave out --resume",
+            code="other-settings",
+        )
+
+
 def _say_what_is_replaced(output: Path, folder: RunFolder, checkpoints: CheckpointPlan | None, quiet: bool) -> None:
     if folder.checkpoints() and not (checkpoints is not None and checkpoints.resume):
         say(f"{output}: replacing the interrupted run there; --resume would have resumed it", quiet)
@@ -163,6 +175,7 @@ def _is_finished(run: RunFolder, model: Embedder, graph: Graph) -> bool:
             f"{run.path}: the finished run there has {changed}; to replace it, leave out --resume",
             code="other-settings",
         )
+    run.refuse_changed()
     return True
 
 

@@ -183,6 +183,9 @@ def read_vectors(run_or_file: Path) -> Embeddings:
         run = RunFolder.open(run_or_file)
         found = read_embeddings(run.embeddings)
         _require_as_written(run, nodes=len(found), dimensions=found.num_dimensions)
+        mark = run.read_environment().get("mark")
+        if None not in (mark, found.mark) and found.mark != mark:
+            raise InputError(f"{run.embeddings}: the vectors of another run; make this one again", code="damaged-run")
         return found
     return read_embeddings(run_or_file)
 

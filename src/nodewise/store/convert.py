@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import refuse_inputs
+from nodewise.core.files import file_sum, refuse_inputs
 from nodewise.core.messages import count
 from nodewise.core.progress import Progress, SilentProgress, track
 from nodewise.core.staging import Say, Staging, refuse_foreign, staged
@@ -43,7 +43,6 @@ from nodewise.store.layout import (
     Manifest,
     StoredFile,
     check_sums,
-    file_sum,
     write_array,
 )
 from nodewise.tables.kinds import parse_overrides

@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, json_object
+from nodewise.core.files import atomic_write, file_sum, json_object
 from nodewise.core.messages import count, first_line
 from nodewise.core.staging import JOURNAL
 from nodewise.core.version import __version__
@@ -41,7 +41,6 @@ from nodewise.core.version import __version__
 MANIFEST = "manifest.json"
 VERSION = 1
 FORMAT = "nodewise-graph"
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -176,15 +175,6 @@ def check_sums(folder: Path, manifest: Manifest) -> None:
 def write_array(stream: BinaryIO, array: npt.NDArray[Any]) -> None:
     """Write an array's numbers; `ndarray.tofile` does not notice when the last of them do not fit on the disk."""
     stream.write(np.ascontiguousarray(array).data)
-
-
-def file_sum(path: Path) -> str:
-    """Return the BLAKE2b sum of a file."""
-    total = hashlib.blake2b(digest_size=32)
-    with path.open("rb") as stream:
-        while block := stream.read(_BLOCK):
-            total.update(block)
-    return total.hexdigest()
 
 
 def _sum_of(facts: Mapping[str, Any]) -> str:

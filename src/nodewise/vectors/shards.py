@@ -18,10 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nodewise.core.errors import InputError
-from nodewise.core.files import atomic_write, content_of, json_object
+from nodewise.core.files import atomic_write, content_of, file_sum, json_object
 from nodewise.core.version import __version__
 from nodewise.graph.ids import NodeIds
-from nodewise.store.layout import file_sum
 from nodewise.vectors.embedding_files import read_parquet, write_parquet
 from nodewise.vectors.embeddings import Embeddings
 
