@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from nodewise.core.errors import InputError
-from nodewise.graph.labels import encode_labels
+from nodewise.graph.labels import encode_labels, unlabeled_note
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,8 @@ from nodewise.graph.labels import encode_labels
         (pa.chunked_array([["b"], ["a"]]), [1, 0], ("a", "b")),
         (["10", "9"], [0, 1], ("10", "9")),
         ([None, None], [-1, -1], ()),
+        ([-1, 1, 1], [0, 1, 1], (-1, 1)),
+        ([-1, 0, 1], [-1, 0, 1], (0, 1)),
         ([], [], ()),
     ],
 )
@@ -41,3 +43,8 @@ def test_what_cannot_be_a_class_is_refused(values, fragment):
         encode_labels(values, "l.csv")
     assert fragment in str(error.value)
     assert str(error.value).startswith("l.csv: ")
+
+
+def test_that_minus_one_is_no_label_is_said():
+    for values, said in (([-1, 0, -1], ("l.csv: -1 read as no label, of 2 nodes",)), ([-1, 1], ()), (["-1", "a"], ())):
+        assert unlabeled_note(values, encode_labels(values)[0], "l.csv") == said

@@ -68,3 +68,23 @@ def test_methods_take_them_and_refuse_the_rest() -> None:
     with pytest.raises(InputError) as refused:
         model.fit(42)
     assert refused.value.code == "bad-argument"
+
+
+def test_attributes_of_edges_may_have_other_names() -> None:
+    ring = pytest.importorskip("networkx").cycle_graph(4)
+    other = pytest.importorskip("igraph").Graph.Ring(4)
+    for number, edge in enumerate(ring.edges):
+        ring.edges[edge]["calls"] = number + 1.0
+    other.es["calls"] = [1.0, 2.0, 3.0, 4.0]
+    for graph in (ring, other):
+        assert read_graph(graph).weights is None
+        assert sorted(read_graph(graph, weight_column="calls").weights) == [1, 1, 2, 2, 3, 3, 4, 4]
+        with pytest.raises(InputError) as error:
+            read_graph(graph, weight_column="visits")
+        assert error.value.code == "missing-column"
+        with pytest.raises(InputError) as error:
+            read_graph(graph, delimiter=";")
+        assert error.value.code == "bad-argument"
+    with pytest.raises(InputError) as error:
+        read_graph(sp.eye_array(3).tocsr(), weight_column="calls")
+    assert error.value.code == "bad-argument"

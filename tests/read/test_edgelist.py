@@ -31,6 +31,14 @@ def pairs(edges):
         ("year,From Node ID,To Node ID\n1999,a,b\n", [("a", "b")]),
         ({"u": [1], "v": [2], "since": ["x"]}, [(1, 2)]),
         ({"when": [9], "dst": ["b"], "src": ["a"]}, [("a", "b")]),
+        ("head,relation,tail\n1,knows,2\n", [(1, 2)]),
+        (":TYPE,:END_ID,:START_ID\nknows,2,1\n", [(1, 2)]),
+        ("source,from,to\nweb,1,2\n", [(1, 2)]),
+        ("weight,u,v\n1,10,20\n", [(10, 20)]),
+        ("u,relation,v\n1,knows,2\n", [(1, 2)]),
+        (",u,v\n0,10,20\n1,20,30\n", [(10, 20), (20, 30)]),
+        (",u,v\n3,10,20\n7,20,30\n", [(3, 10), (7, 20)]),
+        ("weight,type\n1,2\n", [(1, 2)]),
     ],
 )
 def test_the_ends_are_the_columns_named_so_or_the_first_two(tmp_path, content, expected):
@@ -53,7 +61,6 @@ def test_the_user_may_name_the_columns(tmp_path):
 @pytest.mark.parametrize(
     ("content", "note"),
     [
-        ("a,b,2\nb,c,1\n", "weights ignored: an edge is present or absent"),
         ("a,b,2\nb,c,1\n", "e.csv: if column 3 holds weights, use them with --weight-column 3"),
         (
             "source,target,weight\na,b,0.5\n",
@@ -81,7 +88,7 @@ def test_what_is_left_out_is_said(tmp_path, content, note):
         ("a:b\nb:c\n", "one column only (line 1 is 'a:b')"),
         ({"x": [1]}, "one column only (its columns are x)"),
         ("a,b\nb,\n", "line 2: 'column 2' is empty"),
-        ("a,b,1\nb,c,-2\n", "line 2, 'column 3': an edge with weight -2.0"),
+        ("source,target,w\na,b,1\nb,c,-2\n", "line 3, 'w': an edge with weight -2.0"),
         ({"a": [1.5], "b": [2.5]}, "'a' is of type double, such as 1.5"),
         ({"a": [1], "b": ["1"]}, "'a' has integer ids (int64, such as 1) but 'b' has string ids"),
         ({"a": [1, None], "b": [1, 2]}, "row 2: 'a' is empty"),
@@ -92,6 +99,10 @@ def test_what_is_no_edge_list_is_refused(tmp_path, content, fragment):
         read_edge_list(opened(tmp_path, content))
     assert fragment in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_third_column_without_a_name_removes_no_edge(tmp_path):
+    assert pairs(read_edge_list(opened(tmp_path, "a,b,0\nb,c,-1\n"))) == [("a", "b"), ("b", "c")]
 
 
 def test_weights_are_used_if_they_are_called_so_or_asked_for(tmp_path):

@@ -50,6 +50,8 @@ def test_files_as_their_libraries_write_them(tmp_path):
         ("a.parquet", b"a,b\n", "named like parquet but its content is not"),
         ("a.npz", b"hello", "named like npz"),
         ("a.txt", b"%%MatrixMarket matrix\n", "scipy.io.mmread"),
+        ("a.feather", b"ARROW1\x00\x00", "write it as Parquet"),
+        ("a.gexf", b'<?xml version="1.0"?>\n<gexf xmlns="x">', "export the graph as GraphML"),
         ("a.gz", gzip.compress(b"a,b\n" * 99, mtime=0)[:15], "cannot be read"),
     ],
 )

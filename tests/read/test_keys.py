@@ -5,9 +5,10 @@ import pytest
 
 from nodewise.core.errors import InputError
 from nodewise.graph.ids import NodeIds
-from nodewise.read.columns import ID_NAMES, id_column, names_every_node, row_ids
+from nodewise.read.columns import ID_NAMES
 from nodewise.read.delimited import TextColumns
 from nodewise.read.dialect import Hints
+from nodewise.read.keys import id_column, names_every_node, row_ids, row_number
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,62 @@ from nodewise.read.dialect import Hints
 def test_the_column_of_ids_is_given_named_or_first(tmp_path, text, given, expected):
     (tmp_path / "a.csv").write_text(text)
     assert id_column(TextColumns.open(tmp_path / "a.csv", Hints((ID_NAMES,))), given) == expected
+
+
+def table(*columns):
+    """Write columns, a name and its values each, as csv."""
+    rows = zip(*([name, *map(str, values)] for name, values in columns), strict=True)
+    return "\n".join(",".join(row) for row in rows) + "\n"
+
+
+TURNED = (3, 1, 4, 0, 2)
+MIXED = tuple(7 * i % 12 for i in range(12))
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "expected"),
+    [
+        (table(("index", range(5)), ("id", TURNED), ("x", "abcab")), range(5), (1, True)),
+        (table(("key", range(5)), ("node_id", TURNED), ("x", "abcab")), range(5), (1, True)),
+        (table(("", range(5)), ("user", TURNED), ("x", "abcab")), range(5), (1, True)),
+        (table(("", range(1, 6)), ("user", TURNED), ("x", "abcab")), range(5), (1, True)),
+        (table(("", range(5)), ("x", "abcab")), range(5), (0, False)),
+        (table(("", range(5)), ("x", (1, 0, 1, 0, 1))), range(5), (0, False)),
+        (table(("x", (0.5, 0.25, 1, 1, 1)), ("customer", TURNED)), range(5), (0, False)),
+        (table(("x", [i / 4 for i in range(12)]), ("customer", MIXED)), range(12), (1, True)),
+        (table(("name", ["Ann", "Bob"]), ("id", ["a", "b"])), ["a", "b"], (1, True)),
+        (table(("name", ["Ann", "Bob"]), ("mail", ["a", "b"])), ["a", "b"], (1, True)),
+        (table(("user", MIXED), ("friend", [11 - i for i in MIXED])), range(12), (0, False)),
+    ],
+)
+def test_a_column_called_id_or_full_of_ids_is_the_one(tmp_path, text, nodes, expected):
+    (tmp_path / "a.csv").write_text(text)
+    file = TextColumns.open(tmp_path / "a.csv", Hints((ID_NAMES,)))
+    assert id_column(file, None, NodeIds(list(nodes))) == expected
+
+
+def test_two_columns_that_may_both_hold_the_ids_are_asked_about(tmp_path):
+    (tmp_path / "a.csv").write_text(table(("rank", range(12)), ("user", MIXED), ("x", range(5, 17))))
+    with pytest.raises(InputError) as error:
+        id_column(TextColumns.open(tmp_path / "a.csv", Hints((ID_NAMES,))), None, NodeIds(list(range(12))))
+    assert error.value.code == "missing-column"
+    assert "'rank' or 'user'" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (table(("", range(3)), ("id", "abc")), 0),
+        (table(("", range(1, 4)), ("id", "abc")), 0),
+        (table(("Unnamed: 0", range(3)), ("id", "abc")), 0),
+        (table(("", (0, 2, 1)), ("id", "abc")), None),
+        (table(("year", range(3)), ("id", "abc")), None),
+        (table(("id", range(3)), ("x", "abc")), None),
+    ],
+)
+def test_a_first_column_without_a_name_that_counts_is_the_number_of_the_row(tmp_path, text, expected):
+    (tmp_path / "a.csv").write_text(text)
+    assert row_number(TextColumns.open(tmp_path / "a.csv", Hints((ID_NAMES,)))) == expected
 
 
 @pytest.mark.parametrize(

@@ -104,3 +104,14 @@ def test_columns_that_the_user_names_are_looked_for_in_the_first_line(tmp_path):
     path = written(tmp_path, "dept,email\nsales,a\nresearch,b\n")
     table = read_labels(path, LETTERS, key_name="email", label_name="dept")
     assert table.ids.to_list() == ["a", "b"]
+
+
+def test_a_column_named_as_the_ids_is_not_taken_for_the_labels(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text("name,label\nx,a\ny,b\nx,c\n")
+    table = read_labels(path, LETTERS, key_name="label")
+    assert list(table.ids) == ["a", "b", "c"]
+    assert table.classes.to_pylist() == ["x", "y", "x"]
+    with pytest.raises(InputError) as error:
+        read_labels(path, LETTERS, key_name="label", label_name="2")
+    assert error.value.code == "bad-column"

@@ -196,7 +196,7 @@ BAD = {
     "folder": ({"e.csv": Path.mkdir}, "is a folder"),
     "empty file": ({"e.csv": text("")}, "the file is empty"),
     "only comments": ({"e.csv": text("# a\n\n")}, "nothing but comments"),
-    "only names": ({"e.csv": text("source,target\n")}, "no edge joins two different nodes"),
+    "only names": ({"e.csv": text("source,target\n")}, "but no rows"),
     "binary garbage": ({"e.csv": text(bytes(range(256)) * 100)}, "a zero byte"),
     "garbage without zeros": ({"e.csv": text(bytes(range(128, 256)) * 100)}, "line 1: not UTF-8"),
     "ragged row": ({"e.csv": text("a,b\nb,c\nc,d,e\n")}, "line 3: 3 columns where 2 are expected: 'c,d,e'"),
@@ -210,7 +210,10 @@ BAD = {
     "mixed encodings": ({"e.csv": text("ä,b\n".encode() + "ä,c\n".encode("latin-1"))}, "line 2: not UTF-8"),
     "utf-16": ({"e.csv": text("a,b\n".encode("utf-16"))}, "UTF-16; save it as UTF-8"),
     "open quote": ({"e.csv": text('a,"b\nc,d\n')}, "line 1: the quotes do not match"),
-    "negative weight": ({"e.csv": text("a,b,1\nb,c,-1\n")}, "line 2, 'column 3': an edge with weight -1.0"),
+    "negative weight": (
+        {"e.csv": text("source,target,weight\na,b,1\nb,c,-1\n")},
+        "line 3, 'weight': an edge with weight -1.0",
+    ),
     "truncated gzip": (
         {"e.csv": text(gzip.compress(os.urandom(999).hex().encode())[:-99])},
         "truncated compressed",

@@ -191,7 +191,7 @@ def test_half_precision(folder: Path) -> None:
     ("edges", "features", "message"),
     [
         ("a,b\n,c\n", None, "line 2: 'column 1' is empty"),
-        ("a,b,-1\n", None, "an edge with weight -1"),
+        ("source,target,weight\na,b,-1\n", None, "an edge with weight -1"),
         ("a,a\n", None, "no edge joins two different nodes"),
         ("a,b\nb,c\n", "id,x\na,1\nb,inf\nc,1\n", "line 3: feature 'x' is inf"),
         ("a,b\nb,c\n", "id,x\nx,1\ny,2\n", "no features for 3 nodes"),

@@ -81,13 +81,13 @@ def transform(
     if shards and not method.partial:
         raise InputError(f"{run}: {method.name} embeds a graph as a whole; leave out --shards")
     model = trained.model(device)
-    if files.features is not None and trained.table is None:
-        _require_same_order(files.features, files.tables, trained)
     source = files.source(graph)
     known = trained.about.get("graph", {}).get("source", {})
     as_trained = {name: known[name] for name in ("directed", "edge_types", "metapath") if known.get(name)}
     source = replace(source, edges=replace(source.edges, **as_trained))
     data = load_graph(source, quiet, verify=nodes is None and not new, like=trained)
+    if files.features is not None and trained.table is None:
+        _require_same_order(files.features, files.tables, trained, data.ids)
     some = _wanted(nodes, trained, data, quiet) if nodes is not None or new else None
     if shards:
         with joined(device) as (team, model.device):
@@ -105,11 +105,11 @@ def transform(
     shown.tell({"embeddings": str(output), **facts}, line)
 
 
-def _require_same_order(features: Path, tables: cli.FeatureColumns, run: Run) -> None:
+def _require_same_order(features: Path, tables: cli.FeatureColumns, run: Run, nodes: NodeIds) -> None:
     from nodewise.read.feature_table import feature_names, require_same_order
 
     known = run.about.get("graph", {}).get("feature_names", ())
-    require_same_order(features, feature_names(features, tables.id_column), known)
+    require_same_order(features, feature_names(features, tables.id_column, nodes=nodes), known)
 
 
 def _wanted(nodes: Path | None, run: Run, graph: Graph, quiet: bool) -> NodeIds:

@@ -184,15 +184,16 @@ class Edges:
         """Return the edges that have a weight, with it if it is to be `used`.
 
         Weight zero means that there is no edge. A negative weight may mean anything, and a missing one (NaN) too:
-        those are refused, and so are those that single precision cannot hold. Where weights are not used, an edge
-        without one is there. `written` looks up what the file says where the weights are rounded already; `leave_out`
-        is how the user would do without weights.
+        those are refused, and so are those that single precision cannot hold. Where weights are not used, such an edge
+        is there. `written` looks up what the file says where the weights are rounded already; `leave_out` is how the
+        user would do without weights.
         """
+        if not used:
+            plain = ((weights == 1) | (weights != weights)).all()
+            return self if plain else self._present(weights != 0, None, (UNWEIGHTED,))
         if len(missing := np.flatnonzero(weights != weights)):
-            if used:
-                remedy = f"give every edge one, or leave weights out with {leave_out}"
-                raise InputError(f"{place(int(missing[0]))}: an edge without a weight; {remedy}", code="bad-weight")
-            weights = np.where(weights != weights, 1, weights)
+            remedy = f"give every edge one, or leave weights out with {leave_out}"
+            raise InputError(f"{place(int(missing[0]))}: an edge without a weight; {remedy}", code="bad-weight")
         given = weights
         with np.errstate(over="ignore"):
             weights = weights.astype(np.float32)
@@ -208,13 +209,16 @@ class Edges:
                 "weights are numbers above zero, so correct it, or remove such edges",
                 code="bad-weight",
             )
-        if not len(weights) or (not used and (weights == 1).all()):
-            return self
-        present = weights >= np.finfo(np.float32).tiny  # what is less loses its digits
-        notes = self.notes if used else (*self.notes, UNWEIGHTED)
+        return self._present(weights >= np.finfo(np.float32).tiny, weights) if len(weights) else self
+
+    def _present(
+        self, present: npt.NDArray[np.bool_], weights: npt.NDArray[np.float32] | None, said: tuple[str, ...] = ()
+    ) -> Edges:
+        """Return the edges that are there, with their weights if they keep them."""
+        notes = (*self.notes, *said)
         if absent := int(np.count_nonzero(~present)):
             notes += (f"{count(absent, 'edge')} of weight zero dropped",)
-        kept = weights[present] if used else None
+        kept = None if weights is None else weights[present]
         types = None if self.types is None else self.types.of_edges(present)
         return Edges(self.ids, self.sources[present], self.targets[present], notes, kept, types)
 

@@ -25,7 +25,7 @@ def encode_labels(
 ) -> tuple[npt.NDArray[np.int64], tuple[str | int, ...]]:
     """Return label numbers (N,) and the sorted class names, ``names[label]``, in the user's own type.
 
-    A missing value, an empty string and the integer -1 mean that the class is unknown, label -1. Whole
+    A missing value, an empty string and the integer -1 (unless 1 is the only other) mean an unknown class. Whole
     numbers stored as floating point, as tables with gaps often have them, are the integers they stand for. Other
     numbers are refused, unless they may be `measured`: then they are called as they are written, as in text.
     """
@@ -62,7 +62,7 @@ def _known(array: Any, source: str, measured: bool) -> Any:
             seen = f" such as {fractional[0].as_py()}" if len(fractional) else ""
             raise InputError(f"{source}: classes are numbers{seen}; use whole numbers or names") from None
     if id_kind(array.type) == "integer":
-        return pc.if_else(pc.equal(array, UNKNOWN), None, array) if _is_signed(array) else array
+        return pc.if_else(pc.equal(array, UNKNOWN), None, array) if _has_unknown(array) else array
     if id_kind(kind) == "string":
         return pc.if_else(pc.equal(array, ""), None, array)
     if pa.types.is_boolean(kind):
@@ -72,8 +72,19 @@ def _known(array: Any, source: str, measured: bool) -> Any:
     )
 
 
-def _is_signed(array: Any) -> bool:
-    return bool(pa.types.is_signed_integer(array.type))
+def _has_unknown(integers: Any) -> bool:
+    """Tell whether -1 stands for no class, as it does beside other numbers than a mere 1."""
+    different = set(integers.unique().to_pylist()) - {None}
+    return UNKNOWN in different and different != {UNKNOWN, 1}
+
+
+def unlabeled_note(classes: Any, codes: npt.NDArray[np.int64], source: str) -> tuple[str, ...]:
+    """Say that -1 was read as no class, where it was; the values as they were given, and the labels they became."""
+    values = classes if isinstance(classes, pa.Array | pa.ChunkedArray) else pa.array(classes, from_pandas=True)
+    if id_kind(values.type) != "integer":
+        return ()
+    nodes = int(np.count_nonzero(np.asarray(pc.fill_null(pc.equal(values, UNKNOWN), False)) & (codes == UNKNOWN)))
+    return (f"{source}: -1 read as no label, of {count(nodes, 'node')}",) if nodes else ()
 
 
 def likely_meant(codes: npt.NDArray[np.int64], names: Sequence[str | int], code: int) -> str:

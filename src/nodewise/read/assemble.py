@@ -18,7 +18,7 @@ from nodewise.graph.directions import Faces
 from nodewise.graph.edge_types import EdgeTypes, TypedEdges
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds, require_same_kind
-from nodewise.graph.labels import UNKNOWN, encode_labels
+from nodewise.graph.labels import UNKNOWN, encode_labels, unlabeled_note
 from nodewise.graph.structural import num_structural
 from nodewise.read.feature_table import FeatureTable
 from nodewise.read.label_table import LabelTable, of_nodes
@@ -89,9 +89,11 @@ def join_labels(
     labels, note = of_nodes(labels, ids, "that the graph does not have", strict=strict)
     rows = ids.positions(labels.ids)
     codes = np.full(len(ids), UNKNOWN, np.int64)
-    codes[rows], class_names = encode_labels(labels.classes, labels.source, measured=True)
+    found, class_names = encode_labels(labels.classes, labels.source, measured=True)
+    codes[rows] = found
     split = None if labels.parts is None else _split(rows, labels.parts, labels)
-    return codes, class_names, split, (*labels.notes, *((note,) if note else ()))
+    notes = (*labels.notes, *((note,) if note else ()), *unlabeled_note(labels.classes, found, labels.source))
+    return codes, class_names, split, notes
 
 
 def encode_kinds(features: FeatureTable | None) -> tuple[npt.NDArray[np.int64] | None, tuple[str | int, ...]]:

@@ -16,6 +16,7 @@ from nodewise.graph.adjacency import DIRECTED, Edges, out_of_range
 from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds, first_missing, id_kind, require_same_kind
 from nodewise.read.columns import (
+    END_NAMES,
     SOURCE_NAMES,
     TARGET_NAMES,
     TYPE_NAMES,
@@ -24,6 +25,7 @@ from nodewise.read.columns import (
     column_called,
     column_given,
 )
+from nodewise.read.keys import row_number
 
 _ROWS = 1 << 16
 
@@ -93,10 +95,9 @@ def plan_edges(
 ) -> EdgePlan:
     """Decide which columns hold the ends, the weights and the types; `typed` edges are of no use without types.
 
-    By default the ends are columns with usual names, else the first two. A column called weight holds the weights,
-    unless another one is named. The third column of a file without names, if it holds numbers, may hold
-    weights or anything else: where it is zero there is no edge, and that is all it says. A column called type holds the
-    types of edges.
+    By default the ends are columns with usual names, else the first two that hold nothing else. A column called weight
+    holds the weights, unless another one is named. The third column of a file without names may hold anything, and is
+    not used. A column called type holds the types of edges.
     """
     if len(file.names) < 2:
         raise InputError(
@@ -104,9 +105,9 @@ def plan_edges(
             "in text separated by a comma, tab, semicolon, | or space",
             code="missing-column",
         )
-    ends = _end_columns(file, named.source, named.target)
-    weight, used = _weight_column(file, ends, named.weight)
-    used = used and not unweighted
+    ends = _end_columns(file, named)
+    weight = _weight_column(file, ends, named.weight)
+    used = weight is not None and not unweighted
     if weight is not None and file.holds_lists(weight):
         if used:
             raise InputError(
@@ -127,6 +128,8 @@ def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:
     notes = [*read.notes, *plan.notes]
     columns, weights = read.keys, read.numbers
     del read
+    if not len(columns[0]) and file.has_names:
+        raise InputError(f"{file.path}: has columns ({listing(file.names)}) but no rows", code="empty-file")
     types: EdgeTypes | None = None
     if plan.type is not None:
         types, said = plan.types_of(columns.pop(), file)
@@ -203,11 +206,11 @@ def check_ends(file: ColumnFile, plan: EdgePlan, columns: list[Any], first_row: 
     require_same_kind(columns[0], f"{file.path}: {first}", columns[1], second)
 
 
-def _end_columns(file: ColumnFile, source: str | None, target: str | None) -> tuple[int, int]:
-    first = column_called(file, SOURCE_NAMES) if source is None else column_given(file, source)
-    second = column_called(file, TARGET_NAMES) if target is None else column_given(file, target)
-    if source is None and target is None and (first is None or second is None):
-        first, second = 0, 1
+def _end_columns(file: ColumnFile, named: NamedColumns) -> tuple[int, int]:
+    first = column_called(file, SOURCE_NAMES) if named.source is None else column_given(file, named.source)
+    second = column_called(file, TARGET_NAMES) if named.target is None else column_given(file, named.target)
+    if named.source is None and named.target is None:
+        first, second = _usual_ends(file) or _first_two(file, named)
     if first is None or second is None:
         missing = "target" if second is None else "source"
         raise InputError(
@@ -218,19 +221,33 @@ def _end_columns(file: ColumnFile, source: str | None, target: str | None) -> tu
     return first, second
 
 
-def _weight_column(file: ColumnFile, ends: tuple[int, int], given: str | None) -> tuple[int | None, bool]:
-    """Return the column of weights, if there is one, and whether it is sure to be one."""
+def _usual_ends(file: ColumnFile) -> tuple[int, int] | None:
+    """Return the columns with usual names, if possible such as go together."""
+    for pair in (*((frozenset((one,)), frozenset((other,))) for one, other in END_NAMES), (SOURCE_NAMES, TARGET_NAMES)):
+        first, second = (column_called(file, names) for names in pair)
+        if first is not None and second is not None:
+            return first, second
+    return None
+
+
+def _first_two(file: ColumnFile, named: NamedColumns) -> tuple[int, int]:
+    """Return the first two columns that hold neither weights nor types nor the numbers of the rows."""
+    said = [column_given(file, name) for name in (named.weight, named.type) if name is not None]
+    taken = {*said, column_called(file, WEIGHT_NAMES), column_called(file, TYPE_NAMES), row_number(file)}
+    free = [i for i in range(len(file.names)) if i not in taken]
+    return (free[0], free[1]) if len(free) > 1 else (0, 1)
+
+
+def _weight_column(file: ColumnFile, ends: tuple[int, int], given: str | None) -> int | None:
+    """Return the column of weights, if there is one."""
     if given is not None:
         column = column_given(file, given)
         if column in ends:
             seen = excerpt(file.names[column])
             raise InputError(f"{file.path}: {seen} is to be an end of edges and their weight; name two columns")
-        return column, True
+        return column
     named = column_called(file, WEIGHT_NAMES)
-    if named is not None and named not in ends and file.is_numeric(named, gaps=True):
-        return named, True
-    third = next((i for i in range(len(file.names)) if i not in ends), None)
-    return (third if third is not None and not file.has_names and file.is_numeric(third) else None), False
+    return named if named is not None and named not in ends and file.is_numeric(named, gaps=True) else None
 
 
 def _type_column(file: ColumnFile, ends: tuple[int, int], weight: int | None, given: str | None) -> int | None:
@@ -257,10 +274,11 @@ def _column_notes(
             f"{file.path.name}: {excerpt(file.names[weight])} read as the weights of edges; "
             "--unweighted leaves them out"
         )
-    elif weight is not None and not unweighted:
-        notes.append(
-            f"{file.path.name}: if column {weight + 1} holds weights, use them with --weight-column {weight + 1}"
-        )
+    third = next((i for i in range(len(file.names)) if i not in ends), len(file.names))
+    doubtful = weight is None and not file.has_names and third < len(file.names) and file.is_numeric(third)
+    if doubtful and not unweighted:
+        name, option = file.names[third], f"--weight-column {third + 1}"
+        notes.append(f"{file.path.name}: if {name} holds weights, use them with {option}")
     usual = (column_called(file, SOURCE_NAMES), column_called(file, TARGET_NAMES))
     if file.has_names and ends != usual:
         first, second = (excerpt(file.names[i]) for i in ends)
@@ -272,7 +290,8 @@ def _column_notes(
             f"{file.path.name}: edges count equally, for not all values of {name} are numbers; --weight-column "
             f"{file.names[named]} says which is not"
         )
-    unused = [name for i, name in enumerate(file.names) if i not in (*ends, weight, kind)]
+    used_up = (*ends, weight, kind, *([third] if doubtful else []))
+    unused = [name for i, name in enumerate(file.names) if i not in used_up]
     if unused:
         notes.append(f"{file.path.name}: not used: {listing(unused)}")
     return notes

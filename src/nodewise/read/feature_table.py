@@ -20,18 +20,15 @@ from nodewise.read.columns import (
     CERTAIN_ID_NAMES,
     CLASS_NAMES,
     ID_NAMES,
-    ROW_ORDER,
     ColumnFile,
     column_called,
     column_given,
-    id_column,
-    names_every_node,
     refuse_namesakes,
-    row_ids,
     simplified,
 )
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.frames import FrameColumns, rows_of
+from nodewise.read.keys import COUNTED, ROW_ORDER, id_column, named_id_column, names_every_node, row_ids, row_number
 from nodewise.read.npz import SPARSE_PARTS, is_sparse, load_npy, load_npz, sparse_matrix, unused
 from nodewise.tables.kinds import parse_overrides
 from nodewise.tables.table import FittedTable, spread_out, unlike_units
@@ -41,8 +38,6 @@ _SAMPLED = 10_000
 KIND_NAMES = frozenset(("type", "nodetype"))
 MOST_KINDS = 20
 """A column called type with more different values is one feature among others."""
-_MOST_TRIED = 40
-"""Columns in which ids are looked for, where the one that is named like them holds none."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +144,7 @@ def frame_of_nodes(
 
 def _key_of_rows(file: FrameColumns, nodes: NodeIds) -> int | None:
     """Return the column that says what rows are called: one named like ids or the index, if possible one of `nodes`."""
-    found = [column_called(file, ID_NAMES), file.names.index(file.index) if file.index else None]
+    found = [named_id_column(file), file.names.index(file.index) if file.index else None]
     there = [each for each in found if each is not None]
     return next((each for each in there if file.names_some(each, nodes)), there[0] if there else None)
 
@@ -185,7 +180,7 @@ def features_from_columns(
 
     A table of nothing but numbers of like units, none missing, is not touched; see `nodewise.tables` for the others.
     """
-    key, certain = key_column(file, nodes, options.key_name)
+    key, certain = id_column(file, options.key_name, nodes)
     kinds = _kinds(file, key, options)
     if kinds is not None:
         options = replace(options, leave_out=(*options.leave_out, kinds[0]))
@@ -253,34 +248,6 @@ def _features_of(
         raise (refused if refused is not None and error.code == "bad-number" else error) from None
 
 
-def key_column(file: ColumnFile, nodes: NodeIds, given: str | None) -> tuple[int | None, bool]:
-    """Return the column of ids and whether that is certain, as `id_column` does, unless another holds the edges' ids.
-
-    A column called "name" is often not the one that the edges name nodes by.
-    """
-    key, certain = id_column(file, given)
-    if given is not None or key is None or len(file.names) < 2 or not len(nodes):
-        return key, certain
-    if _share_of_ids(file, key, nodes) > 0:
-        return key, certain
-    if nodes.kind != "string":  # small whole numbers are ids by chance; texts are not
-        return key, certain
-    shares = {i: _share_of_ids(file, i, nodes) for i in range(min(len(file.names), _MOST_TRIED)) if i != key}
-    best = max(shares, key=lambda i: shares[i])
-    return (best, True) if shares[best] > 0 else (key, certain)
-
-
-def _share_of_ids(file: ColumnFile, column: int, nodes: NodeIds) -> float:
-    """Return which share of the first values of a column are ids that the edges name."""
-    first = next(file.batches([column], (), 1000), None)
-    if first is None:
-        return 0.0
-    values = file.settle([first.keys[0][:10_000]])[0]
-    if id_kind(values.type) != nodes.kind or not len(values):
-        return 0.0
-    return float((nodes.positions(values.drop_null()) >= 0).mean()) if len(values.drop_null()) else 0.0
-
-
 def _chosen(file: ColumnFile, key: int | None, options: TableOptions) -> tuple[list[int], dict[str, str]]:
     """Return the columns that may be features, and of the others that a person would miss why they are not."""
     # Labels must never reach training; a column named like them is no feature, whatever it holds.
@@ -294,11 +261,13 @@ def _chosen(file: ColumnFile, key: int | None, options: TableOptions) -> tuple[l
             )
     dropped = [file.names[column_given(file, name)] for name, kind in options.overrides.items() if kind is None]
     out = {*options.leave_out, *labels, *dropped}
-    columns = [i for i, name in enumerate(file.names) if i != key and name not in out]
+    counter = None if key is None or isinstance(options.like, FittedTable) else row_number(file)
+    columns = [i for i, name in enumerate(file.names) if i not in (key, counter) and name not in out]
     if not columns:
         raise InputError(f"{file.path}: no feature columns, only {listing(file.names)}; leave the file out or add some")
     _refuse_namesakes(file, columns)
     left_out = {name: "named like labels" for name in labels if name not in options.leave_out}
+    left_out |= {} if counter in (None, key) else {file.names[counter]: COUNTED}
     return columns, left_out | dict.fromkeys(dropped, "as --columns says")
 
 
@@ -313,7 +282,8 @@ def _refuse_namesakes(file: ColumnFile, columns: list[int]) -> None:
 
 def _told(left_out: Mapping[str, str]) -> list[str]:
     labels = [name for name, why in left_out.items() if why == "named like labels"]
-    return [f"{listing(labels)} left out of the features, being named like labels"] if labels else []
+    told = [f"{listing(labels)} left out of the features, being named like labels"] if labels else []
+    return [*told, *(f"{excerpt(name)} left out: {why}" for name, why in left_out.items() if why == COUNTED)]
 
 
 def _numbers(file: ColumnFile, nodes: NodeIds, key: int | None, certain: bool, columns: list[int]) -> FeatureTable:
@@ -447,15 +417,18 @@ def _in_row_order(path: Path, matrix: Features, nodes: NodeIds, notes: tuple[str
     return FeatureTable(str(path), ids, matrix, (f"{path.name}: {ROW_ORDER}", *notes))
 
 
-def feature_names(path: Path | None, id_name: str | None = None, leave_out: Sequence[str] = ()) -> tuple[str, ...]:
+def feature_names(
+    path: Path | None, id_name: str | None = None, leave_out: Sequence[str] = (), nodes: NodeIds | None = None
+) -> tuple[str, ...]:
     """Return the names of a file's columns of features; none where it has no names, or cannot have any."""
     if path is None or not path.is_file() or (kind := format_of(path)) not in ("text", "parquet"):
         return ()
-    file = open_columns(path, kind, (ID_NAMES,), named=(id_name,))
+    file = open_columns(path, kind, (ID_NAMES,), named=(id_name,), nodes=nodes)
     if not file.has_names:
         return ()
-    key = id_column(file, id_name)[0]
-    others = (name for i, name in enumerate(file.names) if i != key)
+    key = id_column(file, id_name, nodes)[0]
+    aside = (key, None if key is None else row_number(file))
+    others = (name for i, name in enumerate(file.names) if i not in aside)
     return tuple(name for name in others if name not in leave_out and simplified(name) not in CLASS_NAMES)
 
 

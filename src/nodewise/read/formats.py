@@ -21,6 +21,7 @@ Format = Literal["text", "parquet", "npz", "npy", "graphml", "gml", "store"]
 
 _MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"\x93NUMPY": "npy"}
 _POINTER = b"version https://git-lfs.github.com/"
+_ARROW = (b"ARROW1", b"FEA1")
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
@@ -62,8 +63,8 @@ def format_of(path: Path) -> Format:
         raise InputError(
             f"{path}: a pointer of git LFS, not the file itself; fetch it with 'git lfs pull'", code="damaged-file"
         )
-    if (archive := _archive(path, head)) is not None:
-        raise InputError(f"{path}: {archive}", code="unsupported-format")
+    if (other := _unsupported(path, head)) is not None:
+        raise InputError(f"{path}: {other}", code="unsupported-format")
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
@@ -82,11 +83,15 @@ def format_of(path: Path) -> Format:
     return "graphml" if kind == "text" and text.startswith((b"<?xml", b"<graphml")) else kind
 
 
-def _archive(path: Path, head: bytes) -> str | None:
-    """Say of an archive that holds no arrays as npz files do, or of an older office file, what it is and what to do."""
+def _unsupported(path: Path, head: bytes) -> str | None:
+    """Say what a file of another program is, or an archive that holds no arrays as npz files do, and what to do."""
     save = "save the sheet as csv"
     if head.startswith(_OLD_OFFICE):
         return f"an Excel file (.xls); {save}"
+    if head.startswith(_ARROW):
+        return "an Arrow or Feather file; write it as Parquet"
+    if b"<gexf" in head:
+        return "a GEXF file; export the graph as GraphML"
     if not head.startswith(b"PK\x03\x04"):
         return None
     try:

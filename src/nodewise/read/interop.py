@@ -283,10 +283,11 @@ def _matrix_of(tensor: Any) -> Any:
     return sp.csr_matrix((coo.values().numpy(), (rows, columns)), shape=tuple(tensor.shape))
 
 
-def as_graph(given: Any, *, directed: bool = False) -> Graph:
+def as_graph(given: Any, *, directed: bool = False, weight: str | None = None, types: str | None = None) -> Graph:
     """Return anything that is a graph as one: of networkx, igraph, torch_geometric or scipy, a table of edges, a file.
 
-    Node attributes are not features of their own accord: `Graph.from_networkx(graph, features=["age"])` names them.
+    `weight` and `types` name attributes of edges, where they are not called weight and type. Node attributes are not
+    features of their own accord: `Graph.from_networkx(graph, features=["age"])` names them.
     """
     from nodewise.graph.graph import Graph
     from nodewise.read.frames import is_frame
@@ -296,13 +297,19 @@ def as_graph(given: Any, *, directed: bool = False) -> Graph:
         return given
     if isinstance(given, str | os.PathLike) or is_frame(given):
         return read_graph(given, directed=directed)
-    if sp.issparse(given):
-        return Graph.from_scipy(given, directed=directed)
     library = {each.__module__.partition(".")[0] for each in type(given).__mro__}
     if "networkx" in library:
-        return Graph.from_networkx(given, directed=directed)
+        return Graph.from_networkx(given, directed=directed, weight=weight or "weight", types=types or "type")
     if "igraph" in library:
-        return _from_igraph(given, directed)
+        return _from_igraph(given, directed, weight, types)
+    for what, name in (("weight", weight), ("type", types)):
+        if name is not None:
+            raise InputError(
+                f"{seen(given)} has no attributes of edges that could be a {what}; leave out {what}_column",
+                code="bad-argument",
+            )
+    if sp.issparse(given):
+        return Graph.from_scipy(given, directed=directed)
     if "torch_geometric" in library:
         return Graph.from_pyg(given, directed=directed)
     raise InputError(
@@ -312,15 +319,19 @@ def as_graph(given: Any, *, directed: bool = False) -> Graph:
     )
 
 
-def _from_igraph(graph: Any, directed: bool) -> Graph:
+def _from_igraph(graph: Any, directed: bool, weight: str | None, types: str | None) -> Graph:
     from nodewise.graph.graph import Graph
 
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
     details: dict[str, Any] = {"num_nodes": graph.vcount(), "directed": directed}
     if "name" in graph.vs.attributes():
         details["ids"] = graph.vs["name"]
-    if "weight" in graph.es.attributes():
-        details["weights"] = graph.es["weight"]
-    if "type" in graph.es.attributes():
-        details["types"] = [None if value is None else str(value) for value in graph.es["type"]]
+    there = graph.es.attributes()
+    for name in (weight, types):
+        if name not in (None, *there):
+            raise InputError(f"the igraph graph: no edge has the attribute {name!r}", code="missing-column")
+    if (weight or "weight") in there:
+        details["weights"] = graph.es[weight or "weight"]
+    if (types or "type") in there:
+        details["types"] = [None if value is None else str(value) for value in graph.es[types or "type"]]
     return Graph.from_edges(ends[:, 0], ends[:, 1], **details)

@@ -18,14 +18,12 @@ from nodewise.read.columns import (
     CLASS_NAMES,
     ID_NAMES,
     LABEL_NAMES,
-    ROW_ORDER,
     ColumnFile,
     column_called,
     column_given,
-    id_column,
-    row_ids,
 )
 from nodewise.read.formats import format_of, open_columns
+from nodewise.read.keys import ROW_ORDER, id_column, row_ids, row_number
 from nodewise.read.npz import load_npy
 
 MOST_CLASSES = 50
@@ -68,9 +66,9 @@ def read_labels(
     if kind not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold labels; give csv, tsv, Parquet or npy", code="unsupported-format")
     file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name), nodes=nodes)
-    label, split = label_columns(file, label_name, key_name)
+    label, split = label_columns(file, label_name, key_name, nodes)
     wanted = [i for i in (label, split) if i is not None]
-    key = _key(file, key_name, wanted)
+    key = id_column(file, key_name, nodes, wanted)[0]
     read = file.read([*wanted, key] if key is not None else wanted)
     classes = file.settle([_null_where_empty(read.keys[0])])[0]
     parts = None if split is None else _null_where_empty(read.keys[1])
@@ -130,16 +128,24 @@ def measurements(classes: Any) -> np.ndarray | None:
     return values if many or (known != np.trunc(known)).any() else None
 
 
-def label_columns(file: ColumnFile, label_name: str | None, key_name: str | None) -> tuple[int, int | None]:
-    """Return which column holds the classes, and which, if any, the parts of a split."""
-    split = column_called(file, frozenset({"split"}))
+def label_columns(
+    file: ColumnFile, label_name: str | None, key_name: str | None, nodes: NodeIds | None = None
+) -> tuple[int, int | None]:
+    """Return which column holds the classes, and which, if any, the parts of a split; that named as the ids is none."""
+    given = None if key_name is None else column_given(file, key_name)
+    split, named = (column_called(file, names) for names in (frozenset({"split"}), LABEL_NAMES))
+    split = None if split == given else split
     if label_name is not None:
-        return column_given(file, label_name), split
-    named = column_called(file, LABEL_NAMES)
-    if named is not None:
+        if (label := column_given(file, label_name)) == given:
+            raise InputError(
+                f"{file.path}: {file.names[label]!r} is named as the ids and as the labels; name two columns",
+                code="bad-column",
+            )
+        return label, split
+    if named is not None and named != given:
         return named, split
-    key = id_column(file, key_name)[0]
-    others = [i for i in range(len(file.names)) if i not in (key, split)]
+    key = id_column(file, key_name, nodes, (split,))[0]
+    others = [i for i in range(len(file.names)) if i not in (key, split, row_number(file))]
     if len(others) != 1:
         raise InputError(
             f"{file.path}: which column holds the labels ({listing(file.names)})? call it 'label', or name it with "
@@ -156,15 +162,7 @@ def label_column_names(
     if (kind := format_of(path)) not in ("text", "parquet"):
         return ()
     file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name), nodes=nodes)
-    return tuple(file.names[i] for i in label_columns(file, label_name, key_name) if i is not None)
-
-
-def _key(file: ColumnFile, given: str | None, taken: list[int]) -> int | None:
-    """Return the column of ids: as given or named, else the first that is not taken; None if all are."""
-    key = id_column(file, given)[0]
-    if key is not None and key not in taken:
-        return key
-    return next((i for i in range(len(file.names)) if i not in taken), None)
+    return tuple(file.names[i] for i in label_columns(file, label_name, key_name, nodes) if i is not None)
 
 
 def _null_where_empty(column: Any) -> Any:

@@ -237,7 +237,11 @@ def _read_from_memory(path: Any, labels: Any, **options: Any) -> Graph:
             pq.write_table(FrameColumns.of(without_row_numbers(path, edges=True), "edges").table, edges)
         elif not isinstance(path, str | os.PathLike):
             edges = edges.with_suffix(".npz")
-            as_graph(path, directed=bool(options.get("directed"))).to_npz(edges)
+            for name in ("delimiter", "header", "source", "target"):
+                if options[name] is not None:
+                    raise InputError(f"{name} is about columns of edges; leave it out", code="bad-argument")
+            attributes = {"weight": options.pop("weight_column"), "types": options.pop("type_column")}
+            as_graph(path, directed=bool(options["directed"]), **attributes).to_npz(edges)
         if _in_memory(labels):
             pq.write_table(in_columns(labels, "labels"), table)
         source = path if isinstance(path, str | os.PathLike) else edges

@@ -14,8 +14,9 @@ from nodewise.core.messages import first_line, listing
 from nodewise.graph.features import Features
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
-from nodewise.read.columns import ID_NAMES, ColumnFile, id_column
+from nodewise.read.columns import ID_NAMES, ColumnFile
 from nodewise.read.formats import format_of, open_columns
+from nodewise.read.keys import id_column, row_number
 from nodewise.report.columns import Column, guessed, numbers
 from nodewise.tables.columns import NumberColumn
 from nodewise.tables.table import FittedTable
@@ -41,10 +42,10 @@ def read_attributes(
     if kind not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold attributes; give csv, tsv or Parquet", code="unsupported-format")
     file = open_columns(path, kind, (ID_NAMES,), named=(id_name,), nodes=nodes)
-    key = id_column(file, id_name)[0]
+    key = id_column(file, id_name, nodes)[0]
     if key is None or len(file.names) < 2:
         raise InputError(f"{path}: needs a column of ids and others ({listing(file.names)}); add a column 'id'")
-    others = [i for i in range(len(file.names)) if i != key]
+    others = [i for i in range(len(file.names)) if i not in (key, row_number(file))]
     notes = []
     if len(others) > MOST_COLUMNS:
         notes.append(f"{path.name}: only the first {MOST_COLUMNS} of {len(others)} columns are on the page.")

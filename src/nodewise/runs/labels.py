@@ -13,7 +13,7 @@ from nodewise.core.files import atomic_write
 from nodewise.core.folder import RunFolder
 from nodewise.core.messages import count, excerpt
 from nodewise.graph.graph import Graph, Split
-from nodewise.graph.labels import UNKNOWN, encode_labels, likely_meant, small_classes
+from nodewise.graph.labels import UNKNOWN, encode_labels, likely_meant, small_classes, unlabeled_note
 from nodewise.read.label_table import MOST_CLASSES, LabelTable, measurements, of_nodes, read_labels
 from nodewise.runs.source import TABLES, TableColumns
 
@@ -160,7 +160,8 @@ def labels_for(
     own = tables if labels_file is not None else TABLES
     table = read_labels(path, ids, key_name=own.id_column, label_name=own.label_column)
     table, note = of_nodes(table, ids, "without a vector", strict=bool(own.strict))
-    rows, notes = ids.positions(table.ids, str(path)), (note,) if note else ()
+    rows = ids.positions(table.ids, str(path))
+    notes: tuple[str, ...] = (note,) if note else ()
     if (measured := measurements(table.classes)) is not None:
         if len(endless := np.flatnonzero(np.isinf(measured))):
             where = f"{path}, {table.place(int(endless[0]))}"
@@ -170,6 +171,7 @@ def labels_for(
         return KnownLabels(str(path), ids, np.full(len(ids), UNKNOWN), (), None, targets, notes)
     labels = np.full(len(ids), UNKNOWN, np.int64)
     labels[rows], class_names = encode_labels(table.classes, str(path))
+    notes += unlabeled_note(table.classes, labels[rows], str(path))
     return KnownLabels(str(path), ids, labels, class_names, _split(table, rows), notes=notes)
 
 

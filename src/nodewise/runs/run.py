@@ -379,7 +379,7 @@ def write_run(
             "features": graph.num_features,
             "structural": graph.structural,
             "sha256": fingerprint(graph),
-            "feature_names": graph.table.names if graph.table else () if source is None else source.feature_names(),
+            "feature_names": graph.table.names if graph.table else source.feature_names(graph.ids) if source else (),
         }
         if whole is not None:
             facts["graph"]["whole_sha256"] = whole

@@ -79,15 +79,15 @@ class GraphSource:
         columns = asdict(self.edges) | asdict(self.tables)
         return found | {name: value for name, value in columns.items() if value is not None}
 
-    def feature_names(self) -> tuple[str, ...]:
-        """Return what the file of features calls them; nothing if it does not say."""
+    def feature_names(self, nodes: NodeIds) -> tuple[str, ...]:
+        """Return what the file of features of these nodes calls them; nothing if it does not say."""
         from nodewise.read.feature_table import feature_names
         from nodewise.read.label_table import label_column_names
 
         aside: tuple[str, ...] = ()
         if self.features is not None and self.features == self.labels:
-            aside = label_column_names(self.features, self.tables.label_column, self.tables.id_column)
-        return feature_names(self.features, self.tables.id_column, aside)
+            aside = label_column_names(self.features, self.tables.label_column, self.tables.id_column, nodes)
+        return feature_names(self.features, self.tables.id_column, aside, nodes)
 
     @classmethod
     def recorded(cls, record: Mapping[str, Any], data_dir: Path | None = None) -> GraphSource:
@@ -172,13 +172,14 @@ def with_features_like(graph: Graph, table: FittedTable | None) -> Graph:
 def read_ids(path: Path) -> NodeIds:
     """Return the ids of a file: its column `id`, or its first one."""
     from nodewise.graph.ids import NodeIds
-    from nodewise.read.columns import ID_NAMES, column_called
+    from nodewise.read.columns import ID_NAMES
     from nodewise.read.formats import format_of, open_columns
+    from nodewise.read.keys import named_id_column
 
     if (kind := format_of(path)) not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold ids; give text or Parquet")
     file = open_columns(path, kind, (ID_NAMES,))
-    column = file.settle(file.read([column_called(file, ID_NAMES) or 0]).keys)[0]
+    column = file.settle(file.read([named_id_column(file) or 0]).keys)[0]
     if not len(column):
         raise InputError(f"{path}: holds no ids, only names of columns; add some", code="empty-file")
     return NodeIds(column, str(path), file.place)

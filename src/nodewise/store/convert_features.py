@@ -15,7 +15,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.progress import Progress
 from nodewise.graph.features import check_finite
 from nodewise.graph.ids import NodeIds
-from nodewise.read.columns import ID_NAMES, ROW_ORDER, ColumnFile, Columns, row_ids
+from nodewise.read.columns import ID_NAMES, ColumnFile, Columns
 from nodewise.read.feature_table import (
     NOTHING_SAID,
     Collected,
@@ -25,6 +25,7 @@ from nodewise.read.feature_table import (
     read_features,
 )
 from nodewise.read.formats import format_of, open_columns
+from nodewise.read.keys import ROW_ORDER, row_ids
 from nodewise.store.layout import write_array
 from nodewise.store.open import map_array
 

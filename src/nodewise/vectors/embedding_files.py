@@ -19,9 +19,10 @@ from nodewise.core.files import atomic_write, for_arrow
 from nodewise.core.messages import excerpt, first_line, listing
 from nodewise.core.version import __version__
 from nodewise.graph.ids import NodeIds
-from nodewise.read.columns import ID_NAMES, ColumnFile, column_called
+from nodewise.read.columns import ID_NAMES, ColumnFile
 from nodewise.read.delimited import TextColumns
 from nodewise.read.dialect import Hints
+from nodewise.read.keys import named_id_column, row_number
 from nodewise.read.npz import load_npy
 from nodewise.read.parquet import ParquetColumns
 from nodewise.vectors.kinds import NodeKinds
@@ -73,7 +74,7 @@ def read_parquet_rows(path: Path, rows: npt.NDArray[np.int64]) -> Vectors:
     """Read the vectors of some rows, in increasing order, and never hold those of all."""
     file = ParquetColumns.open(path)
     key = _id_column(file)
-    numbers = [column for column in range(len(file.names)) if column != key]
+    numbers = [column for column in range(len(file.names)) if column not in (key, row_number(file))]
     parts, start = [], 0
     for columns in file.batches([], numbers, _ROWS_IN_A_BATCH):
         end = start + len(columns.numbers)
@@ -228,7 +229,7 @@ def _floats(values: list[str], place: str) -> Vectors:
 
 def _from_columns(file: ColumnFile) -> tuple[NodeIds, Vectors]:
     key = _id_column(file)
-    numbers = [column for column in range(len(file.names)) if column != key]
+    numbers = [column for column in range(len(file.names)) if column not in (key, row_number(file))]
     if not numbers:
         raise InputError(f"{file.path}: holds nothing but ids; a vector for each is needed")
     columns = file.read([key], numbers)
@@ -236,7 +237,7 @@ def _from_columns(file: ColumnFile) -> tuple[NodeIds, Vectors]:
 
 
 def _id_column(file: ColumnFile) -> int:
-    key = column_called(file, ID_NAMES)
+    key = named_id_column(file)
     if key is None:
         raise InputError(f"{file.path}: needs a column 'id', but has {listing(file.names)}")
     return key
