@@ -106,7 +106,7 @@ def test_columns_that_the_user_names_are_looked_for_in_the_first_line(tmp_path):
     assert table.ids.to_list() == ["a", "b"]
 
 
-def test_a_column_named_as_the_ids_is_not_taken_for_the_labels(tmp_path: Path) -> None:
+def test_a_column_named_as_the_ids_is_not_taken_for_the_labels(tmp_path):
     path = tmp_path / "l.csv"
     path.write_text("name,label\nx,a\ny,b\nx,c\n")
     table = read_labels(path, LETTERS, key_name="label")

@@ -36,6 +36,7 @@ def test_a_damaged_run_is_not_finished(nodewise: Nodewise, refused: Refused, two
 def test_settings_that_were_emptied_are_not_the_defaults(refused: Refused, two_runs: None) -> None:
     Path("run/config.toml").write_text("")
     assert "[damaged-run]" in refused("transform", "run", "edges.csv", "-o", "new.parquet")
+    assert "[damaged-run]" in refused("evaluate", "run", "--labels", "edges.csv")
 
 
 def test_weights_of_another_run_embed_nothing(refused: Refused, two_runs: None) -> None:
@@ -45,6 +46,13 @@ def test_weights_of_another_run_embed_nothing(refused: Refused, two_runs: None) 
 
 def test_vectors_of_another_run_are_not_those_of_this_one(refused: Refused, two_runs: None) -> None:
     shutil.copy("other/embeddings.parquet", "run/embeddings.parquet")
+    assert "[damaged-run]" in refused("neighbors", "run", "--node", "n1")
+
+
+@pytest.mark.parametrize("facts", [{"format": "other"}, {"version": 99}, {"version": 0}, {"format": []}])
+def test_runs_of_a_later_version_are_not_guessed_at(refused: Refused, two_runs: None, facts: dict[str, object]) -> None:
+    about = Path("run/environment.json")
+    about.write_text(json.dumps(json.loads(about.read_text()) | facts))
     assert "[damaged-run]" in refused("neighbors", "run", "--node", "n1")
 
 

@@ -25,6 +25,8 @@ _SUMMED = ("config.toml", "embeddings.parquet", "weights.safetensors", "features
 """Files of a run that are the model; taken from another run, or cut off, they would make other vectors."""
 # What the environment says of a run, where it says it, and of which type; a tuple is a list of such.
 _FACTS: dict[str, Any] = {
+    "format": str,
+    "version": int,
     "method": str,
     "seed": int,
     "mark": str,
@@ -155,7 +157,14 @@ class RunFolder:
                 raise InputError(
                     f"{file}: not a plain file, as those of a run are; make the run again", code="not-a-plain-file"
                 )
-        run.read_environment()
+        about = run.read_environment()
+        if about.get("format", _FORMAT) != _FORMAT or not 1 <= about.get("version", _VERSION) <= _VERSION:
+            found = f"format {about.get('format')!r}, version {about.get('version')}"
+            raise InputError(
+                f"{run.environment}: {found}, but this nodewise reads {_FORMAT!r}, version {_VERSION}; open the run "
+                "with the nodewise that made it",
+                code="damaged-run",
+            )
         return run
 
     def is_in_the_making(self) -> bool:
@@ -231,8 +240,10 @@ class RunFolder:
             temporary.write_text(config.to_toml(settings), encoding="utf-8")
 
     def read_config(self, cls: type[T]) -> T:
-        """Read the settings back."""
-        return config.load_toml(cls, self.config)
+        """Read the settings back, which in a file that was cut off would be the defaults."""
+        settings = config.load_toml(cls, self.config)
+        self.refuse_changed(self.config)
+        return settings
 
     def write_environment(self, **facts: object) -> None:
         """Write what `environment` collects now, further facts, that this is a run, and the sums of its files."""

@@ -429,7 +429,7 @@ class Embedder(Estimator):
         model.seed = seed  # which could be negative before
         model.read_weights(run)
         model.table_ = FittedTable.read(run.features)
-        run.refuse_changed(run.config, run.weights, run.features)
+        run.refuse_changed(run.weights, run.features)
         model.history_ = run.read_metrics()
         if embeddings:
             model.embeddings_ = Embeddings.from_parquet(run.embeddings)
