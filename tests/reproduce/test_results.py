@@ -56,6 +56,15 @@ def test_a_value_without_a_seed_stands_for_all_seeds() -> None:
     assert found.mean == pytest.approx(100 * (RIGHT[0].mean() - RIGHT[1, 0].mean()))
 
 
+def test_a_processors_seconds_are_not_mixed_with_those_of_a_gpu() -> None:
+    slow, fast = (of(OURS, device=device, seconds=number) for device, number in (("cpu (1 threads)", 90), ("H200", 3)))
+    for rows, mean in ((slow[:2] + fast[2:], 3), (slow, 90)):
+        found = Results([OURS], rows).cost("ours", "cora", "seconds")
+        assert found is not None
+        assert found.mean == mean
+    assert Results([OURS], of(OURS)).cost("ours", "cora", "seconds") is None
+
+
 def test_rows_of_other_settings_are_left_out() -> None:
     results = Results([OURS], [*of(OURS), row(dataset="cora", method="ours", config="other", seed=9, test=0.1)])
     assert sorted(results.by_seed("ours", "cora")) == [0, 1, 2]

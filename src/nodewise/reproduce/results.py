@@ -71,6 +71,13 @@ class Results:
         values = list(self.by_seed(method, dataset, column, kind).values())
         return Summary.of(values) if values else None
 
+    def cost(self, method: str, dataset: str, column: str) -> Summary | None:
+        """Return a summary of seconds or memory, of rows from a GPU where there are some: a processor's are others."""
+        cells = self._cells.get(("accuracy", method, dataset), {}).values()
+        on_gpu = [row for row in cells if not row["device"].startswith("cpu")]
+        values = [float(row[column]) for row in on_gpu or cells if row.get(column)]
+        return Summary.of(values) if values else None
+
     def groups(self, method: str, dataset: str, column: str = "test", kind: str = "accuracy") -> dict[int, np.ndarray]:
         """Return the shares (G,) of right answers in groups of nodes, in percent, of each seed that has them."""
         cells, name = self._cells.get((kind, method, dataset), {}), f"{column}_groups"
