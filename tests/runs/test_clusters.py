@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from nodewise.core.errors import InputError
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
+from nodewise.methods.estimator import METHODS
 from nodewise.read.read import read_graph
 from nodewise.runs.clusters import _by_size, _silhouette, find_clusters, name_clusters
 from nodewise.vectors.embeddings import Embeddings
@@ -122,3 +123,43 @@ def test_only_nodes_in_no_cluster_have_an_empty_cell(vectors: Path) -> None:
     table = replace(found, numbers=numbers).to_arrow()
     assert table["cluster"].to_pylist() == [None] * 3 + found.numbers[3:].tolist()
     assert table["name"].to_pylist() == [None] * 3 + [found.names[each] for each in found.numbers[3:]]
+
+
+def test_as_many_clusters_as_vectors_at_most_and_one_at_least(vectors: Path) -> None:
+    assert len(find_clusters(vectors, 120).names) == 120
+    for k in (0, -1, 121, "3", "many"):
+        with pytest.raises(InputError):
+            find_clusters(vectors, k)
+    assert len(find_clusters(vectors, "auto").names) == 3
+
+
+def test_few_nodes_of_their_own_are_no_dense_cluster(folder: Path) -> None:
+    generator, groups = np.random.default_rng(0), np.repeat([0, 1, 2], [60, 40, 4])
+    points = np.eye(3, 30)[groups] * 5 + generator.normal(size=(104, 30)) * 0.1
+    for size, expected in ((104, 2), (4, 0)):
+        some = Embeddings(NodeIds(list(range(size))), points[-size:].astype(np.float32))
+        some.to_parquet(f"{size}.parquet")
+        found = find_clusters(folder / f"{size}.parquet", way="hdbscan")
+        assert len(found.names) == len(found.sizes) == expected
+        assert (found.numbers[-4:] == -1).all()
+
+
+def test_communities_are_of_the_graph_of_nearest_vectors(vectors: Path) -> None:
+    pytest.importorskip("leidenalg")
+    first, again = (find_clusters(vectors, way="leiden", seed=seed) for seed in (3, 3))
+    assert 3 <= len(first.names) <= 12  # each node is near 15 others
+    assert (first.numbers == again.numbers).all()
+
+
+def test_a_run_tells_the_names_of_its_features(folder: Path) -> None:
+    rows = [f"n{i},{5 * (i < 20)}.5,{i % 4}.25\n" for i in range(40)]
+    Path("nodes.csv").write_text("id,height,width\n" + "".join(reversed(rows)))
+    Path("edges.csv").write_text(
+        "source,target\n" + "".join(f"n{i},n{20 * (i // 20) + (i + 1) % 20}\n" for i in range(40))
+    )
+    graph = read_graph("edges.csv", features="nodes.csv")
+    run = METHODS["smoothed"](dimension=4).fit(graph).save("run", graph)
+    found = find_clusters(run.path, 2, source=graph)
+    assert {name.split(", ")[0] for name in found.names} == {"high height", "low height"}
+    tall = {str(node) for node, number in zip(found.ids, found.numbers, strict=True) if number == found.numbers[0]}
+    assert {"n" + str(i) for i in range(20)} in (tall, {f"n{i}" for i in range(40)} - tall)

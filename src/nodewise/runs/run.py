@@ -372,6 +372,8 @@ def write_run(
         found["warnings"] = warnings
     facts: dict[str, Any] = {"method": name_in_files(type(model)), "seed": model.seed, "mark": mark}
     if graph is not None:
+        if source is None and graph.origin is not None:
+            source = GraphSource.recorded(graph.origin)
         facts["graph"] = {
             "name": graph.name,
             "nodes": graph.num_nodes,
@@ -379,14 +381,20 @@ def write_run(
             "features": graph.num_features,
             "structural": graph.structural,
             "sha256": fingerprint(graph),
-            "feature_names": graph.table.names if graph.table else source.feature_names(graph.ids) if source else (),
+            "feature_names": graph.table.names if graph.table else _feature_names(source, graph.ids),
         }
         if whole is not None:
             facts["graph"]["whole_sha256"] = whole
         if source is not None:
             facts["graph"]["source"] = source.record()
-        elif graph.origin is not None:
-            facts["graph"]["source"] = dict(graph.origin)
     folder.write_environment(**facts, embeddings=found)
     if graph is not None and graph.labels is not None:
         write_labels(graph, folder.labels)
+
+
+def _feature_names(source: GraphSource | None, nodes: NodeIds) -> tuple[str, ...]:
+    """Return what the file of features calls them; nothing if there is none, or if it has changed since."""
+    try:
+        return () if source is None else source.feature_names(nodes)
+    except InputError:
+        return ()
