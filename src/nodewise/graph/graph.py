@@ -196,9 +196,10 @@ class Graph:
                 column `id` or an index, belong to the node with that id; others are in the order of the nodes.
             columns: what columns of such a table hold, where the guess is wrong; as for `read_graph`.
             kinds: the kind of each node, a name; each kind has features of its own (None where there is only one). A
-                pandas series may have the ids as its index.
-            labels: the class of each node (a name, or None, "" or -1 for an unknown one), a series as for `kinds`;
-                with `class_names` the position of its class there.
+                pandas series may have the ids as its index, and a mapping has them as its keys; nodes that it leaves
+                out are of no known kind.
+            labels: the class of each node (a name, or None, "" or -1 for an unknown one), a series or a mapping as for
+                `kinds`; with `class_names` the position of its class there.
             class_names: names for `labels`.
             split: positions of the training, validation and test nodes.
             name: what to call the graph.
