@@ -6,13 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+import torch
 
 from nodewise import Embeddings, Graph, NodeEmbedder, compare, read_graph
 from nodewise.core.errors import InputError
+from nodewise.evaluation.evaluate import evaluate_embeddings
+from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Split
 from nodewise.graph.ids import NodeIds
 from nodewise.methods.settings import Settings
@@ -116,6 +121,73 @@ def test_odd_arguments_are_refused_in_one_sentence(name: str, tmp_path: Path, mo
         CALLS[name]()
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
+
+
+FRAME = pd.DataFrame({"id": [0, 1], "label": ["x", "y"]})
+PATH = nx.path_graph(3)
+
+WRONG_TYPES: dict[str, Callable[[], Any]] = {
+    "labels are a frame": lambda: made(labels=FRAME),
+    "kinds are a frame": lambda: made(kinds=FRAME),
+    "types are a frame": lambda: made(types=FRAME),
+    "ids are a frame": lambda: made(ids=FRAME),
+    "labels are a table of Arrow": lambda: made(labels=pa.table({"label": ["x", "y"]})),
+    "labels are one number": lambda: made(labels=5),
+    "labels are one text": lambda: made(labels="xy"),
+    "labels are a matrix": lambda: made(labels=torch.eye(2)),
+    "labels are sparse": lambda: made(labels=torch.tensor([1, 0]).to_sparse().to("meta")),
+    "labels are a set": lambda: made(labels={"x", "y"}),
+    "types are a mapping": lambda: made(types={0: "x"}),
+    "ids are a mapping": lambda: made(ids={"a": 0, "b": 1}),
+    "weights are without values": lambda: made(weights=torch.ones(1, device="meta")),
+    "ends are without values": lambda: Graph.from_edges(torch.ones(1, device="meta"), [1]),  # type: ignore[arg-type]
+    "notes are a number": lambda: made(notes=5),
+    "notes of networkx are a text": lambda: Graph.from_networkx(PATH, notes="read"),
+    "features of networkx are a matrix": lambda: Graph.from_networkx(PATH, features=np.ones((3, 2))),  # type: ignore
+    "networkx has a number of nodes": lambda: Graph.from_networkx(PATH, num_nodes=9),
+    "npz into nothing": lambda: GRAPH.to_npz(ANY),
+    "settings to compare with are a number": lambda: compare("hard", GRAPH, settings=5),  # type: ignore[arg-type]
+    "minutes to compare for are text": lambda: compare("hard", GRAPH, minutes="1"),  # type: ignore[arg-type]
+    "vectors to evaluate are nothing": lambda: evaluate_embeddings(ANY, ANY),
+    "vectors to probe are nothing": lambda: linear_probe(ANY, ANY, ANY),
+    "vectors to probe are lists": lambda: linear_probe([[1.0, 2.0]], [0], ANY),  # type: ignore[list-item]
+    "split to probe with is nothing": lambda: linear_probe(np.ones((4, 1)), [0, 0, 1, 1], ANY),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_TYPES)
+def test_arguments_of_another_type_have_one_code(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        WRONG_TYPES[name]()
+    assert caught.value.code == "bad-argument"
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("which", ["labels", "kinds"])
+def test_attributes_of_networkx_that_nothing_has_are_refused(which: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Graph.from_networkx(PATH, **{which: 5})
+    assert caught.value.code == "missing-column"
+
+
+def test_tensors_are_arrays() -> None:
+    learned = torch.tensor([1.0, 2.0], requires_grad=True)
+    graph = Graph.from_edges(
+        torch.tensor([0, 1]),  # type: ignore[arg-type]
+        torch.tensor([1, 2]),  # type: ignore[arg-type]
+        weights=learned,  # type: ignore[arg-type]
+        ids=torch.tensor([7, 8, 9]),  # type: ignore[arg-type]
+        labels=torch.tensor([1, 0, 1]),
+        kinds=torch.tensor([3, 3, 4]),
+        types=torch.tensor([5, 6]),
+    )
+    assert graph.weights is not None
+    assert graph.weights.tolist() == [1, 1, 2, 2]
+    assert graph.ids.to_list() == [7, 8, 9]
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [1, 0, 1]
+    assert (graph.class_names, graph.kind_names) == ((0, 1), (3, 4))
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

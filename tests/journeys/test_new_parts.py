@@ -344,6 +344,12 @@ def no_graph(data_dir=None, progress=None):
 
 def fails(data_dir=None, progress=None):
     raise KeyError("file")
+
+class Sparse(Mine):
+    def _embed(self, inputs, watch):
+        import torch
+
+        return torch.eye(40).to_sparse()
 """
 
 
@@ -356,6 +362,7 @@ def fails(data_dir=None, progress=None):
         ("embed G -m method_nodewise_test:Unset", "method method_nodewise_test:Unset must define settings_class"),
         ("embed G -m method_nodewise_test:Raises", "failed at method_nodewise_test.py, line 16: ValueError: no such"),
         ("embed G -m method_nodewise_test:Returns", "_embed returned the shape (3, 2); return a tensor"),
+        ("embed G -m method_nodewise_test:Sparse", "_embed returned a tensor of the layout sparse_coo; return"),
         ("embed G -m method_nodewise_test:Text", "_embed returned 'vectors'; return a tensor"),
         ("embed G --set encoder.kind=method_nodewise_test:BuildRaises", "line 39: ZeroDivisionError"),
         ("embed G --set encoder.kind=method_nodewise_test:BuildsFive", "build returned 5, no nodewise"),
@@ -390,6 +397,10 @@ CENTER, STACKED = "return hidden[..., 0, :]", "return torch.stack(runs)"
         (CENTER, "return hidden[..., 0, :].long()", "subgraphs returned a tensor of int64; return floating-point"),
         (CENTER, "return hidden[..., 0, :].detach()", "subgraphs returned vectors without a gradient"),
         (CENTER, "return hidden[..., 0, :] * torch.nan", "subgraphs returned vectors that are not all finite"),
+        (CENTER, "return hidden[..., 0, :].to_sparse()", "subgraphs returned a tensor of the layout sparse_coo"),
+        (CENTER, "return hidden[..., 0, :].to('meta')", "subgraphs returned a tensor without values"),
+        (STACKED, "return torch.stack(runs).to_sparse()", "graph returned a tensor of the layout sparse_coo"),
+        (STACKED, "return torch.nested.nested_tensor(runs)", "graph returned a nested tensor"),
         (STACKED, "return 1 / 0", "Means failed at encoder_nodewise_test.py, line 36: ZeroDivisionError"),
         (STACKED, "return runs", "graph returned [tensor("),
         (STACKED, "return runs[0]", "graph returned a tensor of the shape (40, 8); return (1, 40, d)"),
@@ -398,6 +409,7 @@ CENTER, STACKED = "return hidden[..., 0, :]", "return torch.stack(runs)"
         ("torch.nn.Parameter(torch.stack(start))", "torch.stack(start)", "Means has no weights to learn"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_an_encoder_that_fails_after_it_is_built_is_told_in_one_line(
     folder: Path, right: str, wrong: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,6 +105,19 @@ def test_a_third_column_without_a_name_removes_no_edge(tmp_path):
     assert pairs(read_edge_list(opened(tmp_path, "a,b,0\nb,c,-1\n"))) == [("a", "b"), ("b", "c")]
 
 
+def test_weights_that_are_text_are_read_as_in_csv(tmp_path):
+    ends = {"source": ["a", "b", "c"], "target": ["b", "c", "a"]}
+    file = opened(tmp_path, ends | {"weight": ["1", "2.5", " 3"]})
+    assert read_edge_list(file).weights.tolist() == [1, 2.5, 3]
+    for lacking in ("", None):
+        with pytest.raises(InputError, match="row 2, 'weight': an edge without a weight"):
+            read_edge_list(opened(tmp_path, ends | {"weight": ["1", lacking, "3"]}))
+    words = opened(tmp_path, ends | {"weight": ["1", "two", "3"]})
+    assert read_edge_list(words).weights is None
+    with pytest.raises(InputError, match="row 2: 'weight' holds 'two'"):
+        read_edge_list(words, plan_edges(words, NamedColumns(weight="weight")))
+
+
 def test_weights_are_used_if_they_are_called_so_or_asked_for(tmp_path):
     named = opened(tmp_path, "source,target,weight\na,b,0.5\nb,c,2\n")
     assert read_edge_list(named).weights.tolist() == [0.5, 2]

@@ -113,3 +113,37 @@ def test_bad_arrays_are_refused(tmp_path):
     (tmp_path / "f.gml").write_text("graph []")
     with pytest.raises(InputError, match="gml cannot hold features"):
         read_features(tmp_path / "f.gml", NUMBERS)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        [1700000000, 1700000010, 1700000030],
+        [52.5200001, 52.5200002, 52.5200004],
+        [9999999991, 9999999992, 9999999994],
+        [-1e15, -1e15 - 1, -1e15 - 3],
+    ],
+)
+def test_numbers_that_single_precision_takes_for_one_are_standardized_first(tmp_path, suffix, column):
+    columns = {"id": [0, 1, 2], "x": column, "y": [1.0, 2.0, 4.0]}
+    rows = "".join(f"{i},{x!r},{y}\n" for i, x, y in zip(*columns.values(), strict=True))
+    path = written(tmp_path, columns if suffix == "parquet" else f"id,x,y\n{rows}", f"f.{suffix}")
+    table = read_features(path, NUMBERS)
+    assert table.table is not None
+    expected = (np.array(column) - np.mean(column)) / np.std(column)
+    assert np.allclose(table.features[:, 0], expected, atol=1e-4)
+    assert np.unique(table.features[:, 0]).size == 3
+    later = read_features(path, NUMBERS, TableOptions(like=table.table))
+    assert later.features.tolist() == table.features.tolist()
+    as_before = read_features(path, NUMBERS, TableOptions(like="numbers"))
+    assert as_before.table is None, "as runs of earlier versions were trained"
+
+
+@pytest.mark.parametrize(
+    "column", [[16777213, 16777214, 16777215], [0.1, 0.1, 0.1], [1e9, 2e9, 3e9 + 1], [1.7e9, 0, 1.7e9 + 1], [0, 0, 0]]
+)
+def test_numbers_far_from_zero_are_as_they_are_where_nothing_is_lost(tmp_path, column):
+    table = read_features(written(tmp_path, {"id": [0, 1, 2], "x": column}, "f.parquet"), NUMBERS)
+    assert table.table is None
+    assert np.array_equal(table.features[:, 0], np.array(column, np.float32))

@@ -225,3 +225,27 @@ def test_a_series_of_labels_or_kinds_is_of_the_nodes_in_its_index() -> None:
     for labels in (turned, pd.Series(["a"], index=["v"])):
         with pytest.raises(InputError, match=r"labels: .*reset_index"):
             nw.Graph.from_edges(edges.source, edges.target, ids=ids, labels=labels)
+
+
+def test_a_mapping_of_labels_or_kinds_is_of_the_ids_that_are_its_keys() -> None:
+    edges, ids = ([0, 1, 2], [1, 2, 3]), ["c", "a", "d", "b"]
+    graph = nw.Graph.from_edges(*edges, ids=ids, labels={"a": "A", "b": "B", "c": "C"}, kinds={"d": "x", "c": "y"})
+    assert graph.labels is not None
+    assert [None if code < 0 else graph.class_names[code] for code in graph.labels] == ["C", "A", None, "B"]
+    assert graph.kinds is not None
+    assert graph.kinds.tolist() == [1, -1, 0, -1]
+    placed = nw.Graph.from_edges(*edges, labels={3: 1, 0: 0}, class_names=["p", "q"])
+    assert placed.labels is not None
+    assert placed.labels.tolist() == [0, -1, -1, 1]
+    for labels, code in (({"z": "A"}, "other-nodes"), ({0: "A"}, "other-id-type")):
+        with pytest.raises(InputError) as caught:
+            nw.Graph.from_edges(*edges, ids=ids, labels=labels)
+        assert caught.value.code == code
+
+
+def test_a_series_of_polars_is_in_the_order_of_the_nodes() -> None:
+    pl = pytest.importorskip("polars")
+    graph = nw.Graph.from_edges([0, 1], [1, 2], labels=pl.Series(["b", None, "a"]), kinds=pl.Series([1, 2, 1]))
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [1, -1, 0]
+    assert graph.kind_names == (1, 2)

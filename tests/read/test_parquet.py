@@ -57,10 +57,17 @@ def test_ids_of_two_widths_get_one_type(tmp_path):
     assert [column.type for column in file.settle(file.read([0, 1]).keys)] == [pa.int64()] * 2
 
 
+def test_numbers_that_are_text_are_read_as_in_csv(tmp_path):
+    written = pa.array(["1", "2.50", " 3e1 "]).dictionary_encode()
+    assert opened(tmp_path, {"x": written}).read([], [0]).numbers.tolist() == [[1], [2.5], [30]]
+
+
 @pytest.mark.parametrize(
     ("columns", "fragment"),
     [
-        ({"x": ["a", "b"]}, "column 'x' is of type string, not numbers"),
+        ({"x": ["1", "b", "c"]}, "row 2: 'x' holds 'b' where a number is expected"),
+        ({"x": ["1", " "]}, "row 2: 'x' holds a missing value"),
+        ({"x": pa.array([1], pa.date32())}, "column 'x' is of type date32[day], not numbers"),
         ({"x": [1.0, None]}, "row 2: 'x' holds a missing value"),
         ({"x": [[1.0], [1.0, 2.0]]}, "row 2: 'x' holds 2 numbers where the rows before hold 1"),
         ({"x": [[1.0, 2.0], [3.0, None]]}, "row 2: 'x' holds a missing value"),

@@ -175,7 +175,25 @@ def test_settings_are_attributes_and_no_constructor(folder: Path) -> None:
         ),
         (
             returning("PairSets(~candidates.own.to('meta'))"),
-            "returned negatives bool (12, 12) on meta; expected bool",
+            "returned negatives that are a tensor without values; expected bool",
+        ),
+        *(
+            (source, f"returned {what} that are a {told}")
+            for told, made in (
+                ("tensor of the layout sparse_coo", "({0}).to_sparse()"),
+                ("nested tensor", "torch.nested.nested_tensor([{0}[0], {0}[1]])"),
+            )
+            for source, what in (
+                (returning(made.format("(~candidates.own)")), "negatives"),
+                (returning(f"PairSets(~candidates.own, synthetic={made.format('candidates.key')})"), "synthetic"),
+                (answering("weigh", made.format("candidates.scores")), "weigh"),
+                (answering("attract", made.format("candidates.scores")), "attract"),
+                (answering("mix", made.format("candidates.query.unsqueeze(1)")), "mix"),
+            )
+        ),
+        (
+            returning("PairSets(~candidates.own, statistics={'mine': torch.ones(3).to_sparse()})"),
+            "returned the statistic 'mine' as a tensor of the layout sparse_coo; expected a number",
         ),
         (returning("PairSets([True])"), "returned negatives that are a list; expected a tensor, bool (B, M)"),
         (
@@ -231,6 +249,7 @@ def test_settings_are_attributes_and_no_constructor(folder: Path) -> None:
         ),
     ],
 )
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_what_cannot_be_used_is_refused_with_what_was_expected(folder: Path, source: str, said: str) -> None:
     assert f"strategy {NAME}:Middle {said}" in refusal(folder, source)
 
@@ -287,3 +306,18 @@ def test_a_step_is_looked_at_again_only_where_there_is_something_to_say(folder: 
     assert not Sampler(STRATEGIES["uniform"]()).diagnoses
     assert Sampler(STRATEGIES["dpp"]()).diagnoses
     assert build(folder, returning("candidates.negatives")).diagnoses  # it may be checked
+
+
+@pytest.mark.parametrize("stackable", [False, True])
+@pytest.mark.parametrize(
+    "returned", ["None", "query.to_sparse()", "query[..., :0]", "torch.nested.nested_tensor([query])"]
+)
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_losses_that_cannot_be_used_are_refused(folder: Path, returned: str, stackable: bool) -> None:
+    answer = f"def repel(self, query, positive, key, pairs, temperature): return {returned}"
+    batch = candidates()
+    pairs = build(folder, f"class Middle(Strategy):\n    stackable = {stackable}\n    {answer}\n")(batch)
+    assert pairs.repel is not None
+    with pytest.raises(InputError) as caught:
+        pairs.repel(batch.query, batch.key, batch.key, pairs, 1.0)
+    assert caught.value.code == "bad-strategy"

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
 from nodewise.tables.kinds import format_overrides, parse_overrides, reading_of
-from nodewise.tables.table import SPELLING, FittedTable, spread_out, unlike_units
+from nodewise.tables.table import SPELLING, FittedTable, blurred, crowded, spread_out, unlike_units
 
 RANDOM = np.random.default_rng(0)
 ROWS = 300
@@ -230,6 +230,16 @@ class TestFeatures:
         matrix = table.apply(columns, Counter())
         assert np.array_equal(matrix[1:, 0], values.astype(np.float32))
         assert matrix[0, 0] == pytest.approx(values.mean(), abs=1e-6)
+
+    def test_numbers_that_would_blur_are_scaled(self) -> None:
+        seconds = 1_700_000_000 + 10 * np.arange(50)
+        columns = {"at": pa.array([None, *seconds]), "x": pa.array(RANDOM.normal(size=51))}
+        assert crowded(np.stack([seconds, 1e9 * np.arange(50), np.zeros(50)], 1)).tolist() == [0]
+        assert blurred(seconds[:, None].astype(np.float64))
+        assert not blurred(seconds[:, None] - 1.7e9)
+        table = fitted(columns)
+        assert table.comparable
+        assert len(np.unique(table.apply(columns, Counter())[1:, 0])) == 50
 
     def test_heavy_tails_do_not_drown_the_rest(self) -> None:
         money = np.exp(RANDOM.normal(5, 3, 1000))

@@ -42,6 +42,30 @@ def test_other_ways_to_write_numbers(written: list[str], meant: list[float]) -> 
     assert ("%" in warning) == ("10%" in written)
 
 
+@pytest.mark.parametrize(
+    "cell", ["52, 13", "(52, 13)", "5'11", "1 0 1", "12 30", "52 31 12", "3, 5", "5€30", "1 234'567", "1, 234", "0 123"]
+)
+def test_several_numbers_in_a_cell_are_no_number(cell: str) -> None:
+    for style in values.NUMBER_STYLES:
+        assert np.isnan(values.numbers(pa.array([cell]), style)).all()
+    assert reading_of("t.csv", "m", pa.array([cell.replace("5", str(each)) for each in range(5)])).kind != "number"
+
+
+@pytest.mark.parametrize(
+    ("cell", "style", "meant"),
+    [
+        ("1 234 567", "point", 1234567),
+        ("1'234'567", "point", 1234567),
+        ("1'234.50", "point", 1234.5),
+        ("€ 1 234,50", "comma", 1234.5),
+        ("(1 234)", "point", -1234),
+        ("- 5 %", "point", -5),
+    ],
+)
+def test_a_blank_or_an_apostrophe_may_part_thousands(cell: str, style: str, meant: float) -> None:
+    assert values.numbers(pa.array([cell]), style).tolist() == [meant]
+
+
 def test_several_currencies_are_no_one_number() -> None:
     text = pa.array(["€10", "$20", "€30", "£4", "€50", "$60", "€70", "$80"])
     found = reading_of("t.csv", "m", text)

@@ -117,6 +117,16 @@ def test_lookup_by_id() -> None:
     assert embeddings.num_dimensions == 3
 
 
+def test_some_are_asked_for_by_ids_or_by_one() -> None:
+    found = Embeddings(NodeIds(["n0", "n1"]), np.eye(2, dtype=np.float32))
+    assert found.of(["n1", "n0"]).vectors.tolist() == [[0, 1], [1, 0]]
+    assert found.of("n0").ids.to_list() == ["n0"]
+    numbered = Embeddings(NodeIds([7, 8]), np.eye(2, dtype=np.float32))
+    assert numbered.of(np.int64(8)).vectors.tolist() == [[0, 1]]  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="'n2'"):
+        found.of("n2")
+
+
 def test_an_unknown_id_is_answered_with_the_nearest() -> None:
     with pytest.raises(InputError, match=r"no node 'papper_17' among the 5 embeddings; did you mean 'paper_17'\?"):
         named()["papper_17"]

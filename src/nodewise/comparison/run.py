@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,10 @@ def compare(
     if not budgets:
         raise InputError("a comparison needs at least one budget of labels", code="nothing-to-compare")
     require_whole("workers", workers)
+    require_type("looks", looks, Integral, "a whole number")
+    require_type("stack", stack, Integral | None, "a whole number")
+    require_type("minutes", minutes, Real | None, "a number")
+    require_type("settings", settings, Settings | None, "Settings of the node embedder")
     base = with_keywords(settings or Settings(), changes, "compare") if changes else settings or Settings()
     rows, chosen = entries(strategies, base), [checked_seed(seed) for seed in dict.fromkeys(seeds)]
     if not on or not chosen:

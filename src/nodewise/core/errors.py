@@ -52,7 +52,10 @@ def seen(value: object) -> str:
     >>> seen([1, 2])
     '[1, 2]'
     """
-    shape = getattr(value, "shape", None)
+    try:
+        shape = getattr(value, "shape", None)
+    except RuntimeError:  # of a nested tensor
+        shape = None
     if isinstance(shape, tuple) and shape and not isinstance(value, type):
         kind = type(value)
         return f"a {kind.__module__.partition('.')[0]}.{kind.__name__} of the shape {tuple(shape)}"

@@ -231,6 +231,16 @@ def failure(own: object, error: BaseException) -> str:
     return f"failed{place}: {_one_line(error)}"
 
 
+def unusable(tensor: Any) -> str:
+    """Say what a tensor is that is no plain array of values, as most of torch needs; empty where it is one."""
+    if tensor.is_nested:
+        return "a nested tensor"
+    if tensor.is_meta:
+        return "a tensor without values"
+    layout = str(tensor.layout).removeprefix("torch.")
+    return "" if layout == "strided" else f"a tensor of the layout {layout}"
+
+
 def file_of(own: object) -> str:
     """Return the file that a class is defined in; empty where there is none."""
     try:

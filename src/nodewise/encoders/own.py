@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from nodewise.core.errors import InputError, seen
-from nodewise.core.registry import is_own, name_in_files, told_as_own
+from nodewise.core.registry import is_own, name_in_files, told_as_own, unusable
 
 Given = dict[str, Any]
 
@@ -48,14 +48,18 @@ def _guarded(own: type[nn.Module], name: str, base: type[nn.Module]) -> Callable
 
 def _fault(encoder: nn.Module, name: str, found: Any, given: Callable[[], Given]) -> str:
     """Say what is wrong with the answer of a method; empty if nothing is."""
-    if name == "weights_of" and not (isinstance(found, list | tuple) and all(isinstance(w, Tensor) for w in found)):
-        return f"{seen(found)}; return a list of tensors"
+    if name == "weights_of":
+        if not (isinstance(found, list | tuple) and all(isinstance(weight, Tensor) for weight in found)):
+            return f"{seen(found)}; return a list of tensors"
+        return next((f"{told}; return plain ones" for weight in found if (told := unusable(weight))), "")
     if name not in _VECTORS:
         return ""
     expected = _VECTORS[name](given())
     shape = f"({', '.join(map(str, expected))}, d)"
     if not isinstance(found, Tensor):
         return f"{seen(found)}; return a tensor {shape}"
+    if told := unusable(found):
+        return f"{told}; return a plain one, {shape}"
     sizes = tuple(found.shape)
     if sizes[:-1] != expected or sizes[-1] == 0:
         return f"a tensor of the shape {sizes}; return {shape}"

@@ -11,8 +11,9 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_type, seen
 from nodewise.graph.graph import Split
+from nodewise.read.interop import untensored
 
 Matrix: TypeAlias = np.ndarray | sp.csr_matrix | Tensor
 """One embedding, or raw features: (N, d), dense or CSR."""
@@ -25,7 +26,13 @@ def as_matrices(vectors: Stack) -> list[Matrix]:
     """Return the embeddings of each encoder seed as a list of (N, d) matrices, without copying."""
     if isinstance(vectors, np.ndarray | Tensor):
         return list(vectors) if vectors.ndim == 3 else [vectors]
-    return [vectors] if sp.issparse(vectors) else list(vectors)
+    several = isinstance(vectors, list | tuple)
+    matrices: list[Matrix] = list(vectors) if several else [vectors]  # type: ignore[list-item]
+    for matrix in matrices:
+        if not isinstance(matrix, np.ndarray | Tensor) and not sp.issparse(matrix):
+            what = "vectors must be a matrix of numpy, scipy or torch, or a list of them"
+            raise InputError(f"{what}, not {seen(matrix)}", code="bad-argument")
+    return matrices
 
 
 def check_vectors(matrices: Sequence[Matrix], num_nodes: int, counted: str = "labels") -> None:
@@ -68,7 +75,7 @@ def check_labels(labels: np.ndarray | Tensor | Sequence[int]) -> tuple[np.ndarra
     Classes need not all be in use (a subgraph may lack some), but two must be, and none may have one member:
     it could be trained on or tested on, never both.
     """
-    array = np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels)
+    array = np.asarray(untensored(labels, "labels"))
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(f"labels are {array.dtype} of shape {array.shape}: expected one whole number per node")
     array = array.astype(np.int64)
@@ -77,8 +84,8 @@ def check_labels(labels: np.ndarray | Tensor | Sequence[int]) -> tuple[np.ndarra
     sizes = np.bincount(array[array >= 0])
     used = np.flatnonzero(sizes)
     if len(used) < 2:
-        seen = f"only class {used[0]}" if len(used) else "no label at all"
-        raise InputError(f"the labels hold {seen}: an evaluation needs at least two classes")
+        found = f"only class {used[0]}" if len(used) else "no label at all"
+        raise InputError(f"the labels hold {found}: an evaluation needs at least two classes")
     lonely = np.flatnonzero(sizes == 1)
     if len(lonely):
         raise InputError(
@@ -90,6 +97,7 @@ def check_labels(labels: np.ndarray | Tensor | Sequence[int]) -> tuple[np.ndarra
 
 def check_split(split: Split, labels: np.ndarray) -> Split:
     """Require non-empty, disjoint parts of labeled nodes, and two classes to train on."""
+    require_type("split", split, Split, "a Split, or a list with one for each embedding")
     parts = {name: np.asarray(getattr(split, name)) for name in ("train", "val", "test")}
     for name, part in parts.items():
         if not part.size:

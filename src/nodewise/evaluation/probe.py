@@ -69,7 +69,7 @@ def linear_probe(
     matrices = as_matrices(vectors)
     labels, num_classes = check_labels(labels)
     check_vectors(matrices, len(labels))
-    splits = [split] * len(matrices) if isinstance(split, Split) else list(split)
+    splits = list(split) if isinstance(split, Sequence) else [split] * len(matrices)
     seeds = list(seed) if isinstance(seed, Sequence) else [seed] * len(matrices)
     if not len(splits) == len(seeds) == len(matrices):
         raise InputError(

@@ -48,10 +48,9 @@ def as_features(values: Any, source: str = "features", *, copy: bool = False) ->
 
     With `copy` it is nobody else's: what is done to `values` later does not reach it.
     """
-    if hasattr(values, "detach"):
-        from nodewise.read.interop import array_of
+    from nodewise.read.interop import untensored
 
-        values = array_of(values, source)
+    values = untensored(values, source)
     if sp.issparse(values):
         given: Any = values
         _check_shape(given, source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -196,9 +196,10 @@ class Graph:
                 column `id` or an index, belong to the node with that id; others are in the order of the nodes.
             columns: what columns of such a table hold, where the guess is wrong; as for `read_graph`.
             kinds: the kind of each node, a name; each kind has features of its own (None where there is only one). A
-                pandas series may have the ids as its index.
-            labels: the class of each node (a name, or None, "" or -1 for an unknown one), a series as for `kinds`;
-                with `class_names` the position of its class there.
+                pandas series may have the ids as its index, and a mapping has them as its keys; nodes that it leaves
+                out are of no known kind.
+            labels: the class of each node (a name, or None, "" or -1 for an unknown one), a series or a mapping as for
+                `kinds`; with `class_names` the position of its class there.
             class_names: names for `labels`.
             split: positions of the training, validation and test nodes.
             name: what to call the graph.
@@ -208,6 +209,7 @@ class Graph:
         require_type(f"{name}: num_nodes", num_nodes, Integral | None, "a whole number")
         require_type(f"{name}: class_names", class_names, Sequence | np.ndarray | None, "a list of names")
         require_type(f"{name}: split", split, Split | None, "a Split")
+        notes = _texts(notes)
         if num_nodes is not None:
             require_whole(f"{name}: num_nodes", num_nodes, least=0)
         for what, given in (("sources", sources), ("targets", targets), ("weights", weights), ("features", features)):
@@ -219,10 +221,6 @@ class Graph:
         from nodewise.read.feature_table import frame_of_nodes
         from nodewise.read.frames import in_node_order, is_frame
 
-        if isinstance(ids, Set | Mapping):
-            raise InputError(
-                f"{name}: ids are a {type(ids).__name__}, which has no order; give a list", code="bad-argument"
-            )
         known = NodeIds(ids) if ids is not None and not isinstance(ids, NodeIds) else ids
         table = None
         if is_frame(features):
@@ -311,7 +309,7 @@ class Graph:
         for name, given in {"labels": labels, "kinds": kinds, "weight": weight, "types": types}.items():
             require_type(name, given, Hashable, "the name of an attribute")
         edges = edges_from_networkx(graph, weight=weight, directed=bool(details.get("directed")), types=types)
-        if features:
+        if features is not None and (not isinstance(features, Sequence) or features):
             details["features"] = networkx_attributes(graph, features)
         for named in (kinds, labels):
             if named is not None and len(graph):
@@ -385,6 +383,7 @@ class Graph:
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to one npz file, which holds plain arrays and nothing pickled."""
+        require_type("path", path, str | os.PathLike, "the name of a file")
         from nodewise.read.npz import save_graph
 
         save_graph(self, path)
@@ -400,7 +399,9 @@ class Graph:
     @classmethod
     def _from(cls, edges: Edges, details: dict[str, Any]) -> Graph:
         details.setdefault("ids", edges.ids)
-        notes = (*edges.notes, *details.pop("notes", ()))
+        if "num_nodes" in details:
+            raise InputError("num_nodes: what is read says how many nodes it has; leave it out", code="bad-argument")
+        notes = (*edges.notes, *_texts(details.pop("notes", ())))
         details.setdefault("weights", edges.weights)
         details.setdefault("types", edges.types)
         return cls.from_edges(edges.sources, edges.targets, num_nodes=len(edges.ids), notes=notes, **details)
@@ -427,10 +428,18 @@ def without_directions(graph: Graph) -> Graph:
     return replace(graph, features=None if graph.structural else graph.features, faces=None)
 
 
+def _texts(notes: Any) -> tuple[str, ...]:
+    if isinstance(notes, str) or not isinstance(notes, Iterable):  # a text would be taken letter by letter
+        raise InputError(f"notes must be a list of texts, not {seen(notes)}", code="bad-argument")
+    return tuple(notes)
+
+
 def _numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
     """Return whole numbers as an array of our own."""
+    from nodewise.read.interop import untensored
+
     try:
-        array = np.array(values)
+        array = np.array(untensored(values, what))
     except ValueError:
         array = np.array(None)
     if array.size and array.dtype.kind not in "iu":
@@ -439,9 +448,12 @@ def _numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
 
 
 def _weights(values: npt.ArrayLike, edges: int, name: str) -> npt.NDArray[np.float32]:
+    from nodewise.read.interop import untensored
+
+    given = untensored(values, f"{name}: weights")
     try:
         with np.errstate(over="ignore"):
-            array = np.asarray(values).astype(np.float32, casting="unsafe" if not np.iscomplexobj(values) else "safe")
+            array = np.asarray(given).astype(np.float32, casting="unsafe" if not np.iscomplexobj(given) else "safe")
     except (ValueError, TypeError):
         raise InputError(f"{name}: weights are {seen(values)}; give a number per edge", code="bad-weight") from None
     if array.shape != (edges,):
@@ -455,6 +467,9 @@ def _weights(values: npt.ArrayLike, edges: int, name: str) -> npt.NDArray[np.flo
 
 
 def _positions(ends: npt.ArrayLike, name: str) -> npt.NDArray[np.integer[Any]]:
+    from nodewise.read.interop import untensored
+
+    ends = untensored(ends, f"{name}: ends of edges")
     try:
         array = np.asarray(ends)
     except ValueError:  # of different lengths
@@ -466,7 +481,7 @@ def _positions(ends: npt.ArrayLike, name: str) -> npt.NDArray[np.integer[Any]]:
             f"{name}: ends of edges are an array of type {array.dtype} and shape {array.shape}; "
             "give integer positions of nodes, one an edge"
         )
-    array = array.astype(np.int64) if array.dtype == np.uint64 else array  # wraps what is out of reach
-    if int(array.min()) < 0:
-        raise InputError(f"{name}: an edge names node {int(array.min())}; positions count from 0")
-    return array
+    for node in (int(array.min()), int(array.max())):
+        if not 0 <= node < 2**63:
+            raise InputError(f"{name}: an edge names node {node}; positions count from 0 to below 2^63")
+    return array.astype(np.int64) if array.dtype == np.uint64 else array

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, seen
 from nodewise.core.messages import count, excerpt, first_line
 
 
@@ -177,6 +177,7 @@ def plain_column(column: Any) -> Any:
 
 def as_id_array(values: Any, source: str) -> Any:
     """Return `values` as one Arrow array of integers or strings, or say why they cannot be ids."""
+    values = in_a_row(values, source)
     try:
         array = values if isinstance(values, pa.Array | pa.ChunkedArray) else _inferred(values)
         if isinstance(array, pa.ChunkedArray):
@@ -191,9 +192,24 @@ def as_id_array(values: Any, source: str) -> Any:
     if pa.types.is_null(array.type) and len(array) == 0:
         array = array.cast(pa.int64())
     if not id_kind(array.type):
-        seen = f", such as {excerpt(array[0].as_py())}" if len(array) else ""
-        raise InputError(f"{source}: ids are of type {array.type}{seen}; use integers or strings")
+        such = f", such as {excerpt(array[0].as_py())}" if len(array) else ""
+        raise InputError(f"{source}: ids are of type {array.type}{such}; use integers or strings")
     return array
+
+
+def in_a_row(values: Any, source: str) -> Any:
+    """Return values that stand one after the other, a tensor as an array; refuse tables, mappings and single values."""
+    from nodewise.read.interop import untensored
+
+    values = untensored(values, source)
+    if isinstance(values, set | frozenset | Mapping):
+        told = f"{source} are a {type(values).__name__}, which has no order; give a list"
+        raise InputError(told, code="bad-argument")
+    shape = getattr(values, "shape", None)
+    several = isinstance(values, Iterable) and not isinstance(values, str | bytes)
+    if not several or (isinstance(shape, tuple) and len(shape) != 1):
+        raise InputError(f"{source} are {seen(values)}; give a list, or one column of values", code="bad-argument")
+    return values
 
 
 def _inferred(values: Any) -> Any:

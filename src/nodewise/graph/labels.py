@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from nodewise.core.errors import InputError, nearest
 from nodewise.core.messages import count, excerpt
-from nodewise.graph.ids import id_kind, plain_column
+from nodewise.graph.ids import id_kind, in_a_row, plain_column
 
 UNKNOWN = -1
 _FEW = 3
@@ -29,6 +29,7 @@ def encode_labels(
     numbers stored as floating point, as tables with gaps often have them, are the integers they stand for. Other
     numbers are refused, unless they may be `measured`: then they are called as they are written, as in text.
     """
+    values = in_a_row(values, source)
     try:
         array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:

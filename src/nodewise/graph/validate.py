@@ -142,14 +142,20 @@ def _rules(graph: Graph) -> Iterator[tuple[str, bool]]:
     yield from _row_rules("", graph, nodes)
     if graph.faces is not None:
         yield from _row_rules("faces: ", graph.faces, 2 * nodes)
-    yield "there must be one id a node", len(graph.ids) == nodes
-    yield "features must have one row per node", graph.structural or graph.features.shape[0] == nodes
+    holders = count(nodes, "node")
+    yield f"there must be one id a node, not {count(len(graph.ids), 'id')} for {holders}", len(graph.ids) == nodes
+    rows = nodes if graph.structural else int(graph.features.shape[0])
+    yield f"features must have one row per node, not {count(rows, 'row')} for {holders}", rows == nodes
     if graph.kinds is not None:
+        rule = f"kinds must be one per node, not {count(graph.kinds.size, 'kind')} for {holders}"
+        yield rule, graph.kinds.size == nodes
         rule = "kinds must be int64, one per node, each -1 or the number of a name"
         yield rule, _fits(graph.kinds, nodes, -1, len(graph.kind_names))
     if graph.typed is not None:
         yield "edges with types must be numbers of nodes, a type and a weight each", _fitting(graph.typed, nodes)
     if graph.labels is not None:
+        rule = f"labels must be one per node, not {count(graph.labels.size, 'label')} for {holders}"
+        yield rule, graph.labels.size == nodes
         rule = "labels must be int64, one per node, each -1 or the number of a class name"
         yield rule, _fits(graph.labels, nodes, -1, len(graph.class_names))
     if graph.split is not None:

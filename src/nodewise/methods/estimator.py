@@ -27,7 +27,7 @@ from nodewise.core.errors import InputError, NodewiseError, NotFitted, require_t
 from nodewise.core.folder import RunFolder
 from nodewise.core.keywords import keyword_values, with_keywords
 from nodewise.core.progress import Progress, SilentProgress, shown_by
-from nodewise.core.registry import FileText, Registry, is_own, name_in_files, told_as_own
+from nodewise.core.registry import FileText, Registry, is_own, name_in_files, told_as_own, unusable
 from nodewise.core.rng import checked_seed
 from nodewise.core.tracking import Listener, told
 from nodewise.encoders.preparation import units_warning
@@ -354,9 +354,11 @@ class Embedder(Estimator):
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
         given: Any = self._embed(inputs, watch)
         found = torch.from_numpy(given) if isinstance(given, np.ndarray) and given.dtype.kind in "fiu" else given
-        wrong = ""
-        if not isinstance(found, Tensor) or found.ndim != 2 or len(found) != inputs.graph.num_nodes:
-            wrong = f"the shape {tuple(found.shape)}" if isinstance(found, Tensor) else seen(given)
+        wrong = unusable(found) if isinstance(found, Tensor) else seen(given)
+        if wrong:
+            pass
+        elif found.ndim != 2 or len(found) != inputs.graph.num_nodes:
+            wrong = f"the shape {tuple(found.shape)}"
         elif found.is_complex():
             wrong = "complex numbers"  # whose imaginary part would be lost
         elif is_own(type(self)) and not found.isfinite().all():

@@ -26,6 +26,7 @@ from nodewise.read.columns import (
     column_given,
 )
 from nodewise.read.keys import row_number
+from nodewise.read.parquet import written_numbers
 
 _ROWS = 1 << 16
 
@@ -247,7 +248,18 @@ def _weight_column(file: ColumnFile, ends: tuple[int, int], given: str | None) -
             raise InputError(f"{file.path}: {seen} is to be an end of edges and their weight; name two columns")
         return column
     named = column_called(file, WEIGHT_NAMES)
-    return named if named is not None and named not in ends and file.is_numeric(named, gaps=True) else None
+    if named is None or named in ends:
+        return None
+    return named if file.is_numeric(named, gaps=True) or _in_words(file, named) else None
+
+
+def _in_words(file: ColumnFile, column: int) -> bool:
+    """Tell whether a column of text holds numbers, going by its first rows, as in tables whose columns have types."""
+    first = next(file.batches([column], (), _ROWS), None)
+    if first is None or id_kind(first.keys[0].type) != "string":
+        return False
+    found = written_numbers(first.keys[0])
+    return found is not None and found.null_count < len(found)
 
 
 def _type_column(file: ColumnFile, ends: tuple[int, int], weight: int | None, given: str | None) -> int | None:

@@ -30,8 +30,9 @@ from nodewise.read.formats import format_of, open_columns
 from nodewise.read.frames import FrameColumns, rows_of
 from nodewise.read.keys import COUNTED, ROW_ORDER, id_column, named_id_column, names_every_node, row_ids, row_number
 from nodewise.read.npz import SPARSE_PARTS, is_sparse, load_npy, load_npz, sparse_matrix, unused
+from nodewise.tables import values
 from nodewise.tables.kinds import parse_overrides
-from nodewise.tables.table import FittedTable, spread_out, unlike_units
+from nodewise.tables.table import FittedTable, blurred, crowded, spread_out, unlike_units
 
 _ROWS = 1 << 16
 _SAMPLED = 10_000
@@ -178,7 +179,8 @@ def features_from_columns(
 ) -> FeatureTable:
     """Return the features of a file of columns: numbers as they are, and of any other table what it is prepared to.
 
-    A table of nothing but numbers of like units, none missing, is not touched; see `nodewise.tables` for the others.
+    A table of nothing but numbers of like units, none missing, is not touched if single precision can tell them apart;
+    see `nodewise.tables` for the others.
     """
     key, certain = id_column(file, options.key_name, nodes)
     kinds = _kinds(file, key, options)
@@ -239,7 +241,8 @@ def _features_of(
                 raise
             refused = error
         else:
-            if plain or not (len(_lacks_rows(table.ids, nodes)) or _unlike(table.features)):
+            changed = len(_lacks_rows(table.ids, nodes)) or _unlike(table.features)
+            if plain or not (changed or _blurred(file, key, chosen, table.features)):
                 return replace(table, notes=(*table.notes, *(f"{file.path.name}: {why}" for why in _told(left_out))))
     try:
         return _prepared(file, nodes, options, key, certain, chosen, left_out, collected)
@@ -391,6 +394,19 @@ def _lacks_rows(ids: NodeIds, nodes: NodeIds) -> Any:
 
 def _unlike(features: Features) -> bool:
     return unlike_units(np.asarray(features[:_SAMPLED], np.float64))
+
+
+def _blurred(file: ColumnFile, key: int | None, chosen: list[int], features: Features) -> bool:
+    """Tell whether features, which are of single precision, are too coarse for what the file holds."""
+    if any(file.holds_lists(i) for i in chosen):
+        return False
+    columns = chosen if key is None or features.shape[1] == len(chosen) else [key, *chosen]
+    coarse = [columns[i] for i in crowded(np.asarray(features[:_SAMPLED]))]
+    first = next(file.batches(coarse, (), _SAMPLED), None) if coarse else None
+    if first is None:
+        return False
+    found = [values.numbers(values.as_text(column), "point")[:_SAMPLED] for column in first.keys]
+    return blurred(np.stack(found, axis=1))
 
 
 def _from_npz(path: Path, nodes: NodeIds) -> FeatureTable:

@@ -230,21 +230,24 @@ def in_columns(given: Any, name: str, nodes: NodeIds | None = None) -> Any:
 
 
 def in_node_order(given: Any, nodes: NodeIds, named: bool, what: str) -> Any:
-    """Return the values of a pandas series for each node that its index names, None for others; anything else as it is.
+    """Return the values of a mapping or a pandas series for each node that it names, None for others.
 
     Args:
-        given: perhaps a series.
+        given: perhaps one of them, whose keys or index are ids; anything else is returned as it is.
         nodes: in order.
         named: whether they have names; else they are 0, 1, ..., and an index of texts says nothing of them.
         what: to call it in messages.
     """
-    if not (is_series(given) and hasattr(given, "iloc")) or _says_nothing(given.index):
+    if isinstance(given, Mapping):
+        ids, values = NodeIds(list(given), what), list(given.values())
+    elif not (is_series(given) and hasattr(given, "iloc")) or _says_nothing(given.index):
         return given
-    index = FrameColumns.of(given.index.to_frame(index=False, name="id"), "ids").table.column(0)
-    if not named and id_kind(index.type) == "string":
-        return given
-    rows = rows_of(NodeIds(index, what), nodes, what)
-    values = list(given)
+    else:
+        index = FrameColumns.of(given.index.to_frame(index=False, name="id"), "ids").table.column(0)
+        if not named and id_kind(index.type) == "string":
+            return given
+        ids, values = NodeIds(index, what), list(given)
+    rows = rows_of(ids, nodes, what)
     return [values[row] if row >= 0 else None for row in rows]
 
 

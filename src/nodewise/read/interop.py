@@ -123,13 +123,15 @@ def require_attribute(name: str, given: Iterable[Mapping[Any, Any]], nothing: st
         if name in attributes:
             return
         found.update(map(str, attributes))
-    raise InputError(f"{nothing} has an attribute {name!r}{did_you_mean(name, sorted(found))}", code="missing-column")
+    near = did_you_mean(str(name), sorted(found))
+    raise InputError(f"{nothing} has an attribute {name!r}{near}", code="missing-column")
 
 
 def networkx_attributes(graph: nx.Graph, names: Sequence[str]) -> npt.NDArray[np.float64]:
     """Return node attributes, numbers or sequences of numbers, as a matrix (N, F)."""
     if isinstance(names, str) or not isinstance(names, Sequence):  # a text would be taken letter by letter
-        raise InputError(f"features must be a list of attributes, such as [{names!r:.60}]", code="bad-argument")
+        told = f"such as [{names!r:.60}]" if isinstance(names, str) else f"not {seen(names)}"
+        raise InputError(f"features must be a list of attributes, {told}", code="bad-argument")
     for name in names:
         require_type("an attribute of features", name, Hashable, "a name")
     rows = []
@@ -140,8 +142,8 @@ def networkx_attributes(graph: nx.Graph, names: Sequence[str]) -> npt.NDArray[np
         try:
             rows.append(np.concatenate([np.ravel(np.asarray(attributes[name], np.float64)) for name in names]))
         except (ValueError, TypeError, OverflowError):
-            seen = {name: attributes[name] for name in names}
-            raise InputError(f"node {excerpt(node)}: features must be numbers, not {excerpt(str(seen))}") from None
+            found = {name: attributes[name] for name in names}
+            raise InputError(f"node {excerpt(node)}: features must be numbers, not {excerpt(str(found))}") from None
     if len({len(row) for row in rows}) > 1:
         raise InputError(f"nodes have different numbers of features in {', '.join(names)}; give all equally many")
     return np.stack(rows) if rows else np.empty((0, len(names)))
@@ -271,13 +273,24 @@ def array_of(given: Any, what: str) -> Any:
     """Return a tensor as an array, or a sparse one as a sparse matrix."""
     if not hasattr(given, "detach"):
         raise InputError(f"{what} is {seen(given)}; give a tensor", code="bad-argument")
-    tensor = given.detach().cpu()
-    return _matrix_of(tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor)  # which numpy does not have
+    try:
+        tensor = given.detach().cpu()
+        # numpy has no bfloat16
+        return _matrix_of(tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor)
+    except (RuntimeError, TypeError) as error:  # without data, nested, quantized
+        raise InputError(f"{what}: a tensor that is no array ({first_line(error)})", code="bad-argument") from None
+
+
+def untensored(given: Any, what: str) -> Any:
+    """Return a tensor as `array_of` does, and anything else as it is."""
+    return array_of(given, what) if hasattr(given, "detach") else given
 
 
 def _matrix_of(tensor: Any) -> Any:
     if str(tensor.layout) == "torch.strided":
         return tensor.numpy()
+    if tensor.ndim != 2:
+        return tensor.to_dense().numpy()
     coo = tensor.to_sparse_coo().coalesce()
     rows, columns = coo.indices().numpy()
     return sp.csr_matrix((coo.values().numpy(), (rows, columns)), shape=tuple(tensor.shape))

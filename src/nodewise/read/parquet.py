@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -138,7 +139,7 @@ class ParquetColumns(ArrowColumns):
     def _wanted(self, keys: Sequence[int], numbers: Sequence[int]) -> list[str]:
         """Return the names of columns to read, once it is sure that they can be read."""
         for column in numbers:
-            if not self.is_numeric(column):
+            if not self.is_numeric(column) and id_kind(plain_type(self.schema.types[column])) != "string":
                 raise InputError(
                     f"{self.path}: column {self.names[column]!r} is of type {self.schema.types[column]}, "
                     "not numbers; leave it out or encode it as numbers"
@@ -152,7 +153,7 @@ class ParquetColumns(ArrowColumns):
 def matrix_of(
     table: Any, names: list[str], first_row: int, source: str, place: Callable[[int], str], gaps: bool = False
 ) -> npt.NDArray[np.float32]:
-    """Return columns of an Arrow table, of numbers or of lists of numbers of one length, as one float32 matrix.
+    """Return columns of an Arrow table, of numbers, as text too, or of lists of as many, as one float32 matrix.
 
     Args:
         table: some rows.
@@ -164,7 +165,9 @@ def matrix_of(
     """
     parts = [np.empty((table.num_rows, 0), np.float32)]
     for name in names:
-        column = table[name]
+        column = plain_column(table[name])
+        if id_kind(column.type) == "string":
+            column = _unwritten(column, name, first_row, source, place)
         if column.null_count and gaps and item_type(column.type) == column.type:
             column = pc.fill_null(column.cast(pa.float64()), np.nan)
         if column.null_count:
@@ -172,6 +175,23 @@ def matrix_of(
             raise not_a_number(f"{source}, {place(row)}", name, None)
         parts.append(_flat(column.combine_chunks(), name, first_row, source, place))
     return np.concatenate(parts, axis=1)
+
+
+def written_numbers(text: Any) -> Any | None:
+    """Return text as numbers, float32, missing where it is empty; None if some of it is no number."""
+    bare = pc.utf8_trim_whitespace(text)
+    try:
+        return pc.if_else(pc.equal(bare, ""), None, bare).cast(pa.float32())
+    except pa.ArrowInvalid:
+        return None
+
+
+def _unwritten(text: Any, name: str, first_row: int, source: str, place: Callable[[int], str]) -> Any:
+    """Return text as numbers, or name the first value that is none."""
+    if (found := written_numbers(text)) is not None:
+        return found
+    row = bisect_left(range(len(text)), True, key=lambda row: written_numbers(text.slice(0, row + 1)) is None)
+    raise not_a_number(f"{source}, {place(first_row + row)}", name, text[row].as_py())
 
 
 def _flat(column: Any, name: str, first_row: int, source: str, place: Callable[[int], str]) -> npt.NDArray[np.float32]:

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from nodewise.core.errors import InputError, NodewiseError, seen
 from nodewise.core.parts import Unloaded
-from nodewise.core.registry import failure, file_of
+from nodewise.core.registry import failure, file_of, unusable
 from nodewise.sampling.pairs import Candidates, Evidence, LabelsAreHidden, PairSets
 from nodewise.sampling.strategy import Strategy, answers
 
@@ -130,6 +130,8 @@ class _Applied:
         self._require("negatives", pairs.negatives, torch.bool, shape, batch)
         if pairs.positives is not None:
             self._require("positives", pairs.positives, torch.bool, shape, batch)
+        if pairs.synthetic is not None:
+            self._require("synthetic", pairs.synthetic, torch.float32, self._mixed(pairs.synthetic, batch), batch)
         for name in ("log_weights", "attracted"):
             if (weights := getattr(pairs, name)) is not None:
                 self._require(name, weights, torch.float32, shape, batch)
@@ -153,13 +155,15 @@ class _Applied:
             found = cast("Tensor | None", getattr(self.strategy, method)(batch))
         if self._ours or found is None:
             return found
-        shape = tuple(batch.own.shape)
-        if method == "mix":
-            count = found.shape[-2] if isinstance(found, Tensor) and found.dim() > 1 else 1
-            shape = (*shape[:-1], count, batch.key.shape[-1])
+        shape = self._mixed(found, batch) if method == "mix" else tuple(batch.own.shape)
         either = isinstance(found, Tensor) and found.dtype == torch.bool and method == "attract"
         self._require(method, found, torch.bool if either else torch.float32, shape, batch)
         return found
+
+    def _mixed(self, found: object, batch: Candidates) -> tuple[int, ...]:
+        """Return the shape that further negatives have, however many they are."""
+        several = isinstance(found, Tensor) and not unusable(found) and found.dim() > 1
+        return *batch.own.shape[:-1], cast(Tensor, found).shape[-2] if several else 1, batch.key.shape[-1]
 
     def repel(self, query: Tensor, positive: Tensor, key: Tensor, pairs: PairSets, temperature: float) -> Tensor:
         """Return the loss of each query (S, B), with gradient."""
@@ -173,8 +177,9 @@ class _Applied:
                     for run in runs
                 ]
                 found = torch.stack(terms)
-        if not self._ours and found.shape != query.shape[:-1]:
-            self._refuse("repel", f"losses {tuple(found.shape)}", f"one of each query, {tuple(query.shape[:-1])}")
+        wanted = tuple(query.shape[:-1])
+        if not self._ours and (told := _unlike(found, wanted)):
+            self._refuse("repel", f"losses that are {told}", f"one of each query, a tensor {wanted}")
         return found
 
     def diagnose(self, candidates: Candidates, pairs: PairSets) -> dict[str, Tensor]:
@@ -236,11 +241,14 @@ class _Applied:
     def _require(self, what: str, found: object, dtype: torch.dtype, shape: tuple[int, ...], batch: Candidates) -> None:
         """Refuse what is no tensor of this shape and place, or has a gradient; float32 stands for any floating type."""
         method, device = what if what in ("weigh", "attract", "mix") else "choose", batch.key.device
-        letters = "B, T, d" if what == "mix" else "B, M"
-        expected = f"{_name_of(dtype)} ({'S, ' * (len(shape) > (3 if what == 'mix' else 2))}{letters}) = {shape}"
+        mixed = what in ("mix", "synthetic")
+        letters = "B, T, d" if mixed else "B, M"
+        expected = f"{_name_of(dtype)} ({'S, ' * (len(shape) > (3 if mixed else 2))}{letters}) = {shape}"
         expected += f" on {device}"
         if not isinstance(found, Tensor):
             self._refuse(method, f"{what} that are a {type(found).__name__}", f"a tensor, {expected}")
+        if told := unusable(found):
+            self._refuse(method, f"{what} that are {told}", expected)
         if found.requires_grad:
             self._refuse(method, f"{what} with a gradient", "tensors without; only repel has one (use .detach())")
         fits = found.is_floating_point() if dtype.is_floating_point else found.dtype == dtype
@@ -254,11 +262,9 @@ class _Applied:
         if not isinstance(numbers, dict):
             self._refuse(method, f"statistics that are a {type(numbers).__name__}", "a dictionary")
         for name, value in numbers.items():
-            if (isinstance(value, Tensor) and value.shape == shape) or (not shape and isinstance(value, int | float)):
-                continue
-            found = f"a tensor {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
-            wanted = f"a tensor (S,) = {shape}" if shape else "a number"
-            self._refuse(method, f"the statistic {name!r} as {found}", wanted)
+            if (told := _unlike(value, shape)) and (shape or not isinstance(value, int | float)):
+                wanted = f"a tensor (S,) = {shape}" if shape else "a number"
+                self._refuse(method, f"the statistic {name!r} as {told}", wanted)
 
     def _refuse(self, method: str, found: str, expected: str) -> NoReturn:
         said = f"strategy {self._name} returned {found}; expected {expected}{self._place(method)}"
@@ -272,6 +278,13 @@ class _Applied:
             return f" ({method or kind.__name__} in {Path(file_of(kind)).name}, line {line})"
         except (OSError, TypeError):  # typed in at a prompt
             return ""
+
+
+def _unlike(found: object, shape: tuple[int, ...]) -> str:
+    """Say what something is that is no plain tensor of this shape; empty where it is one."""
+    if not isinstance(found, Tensor):
+        return f"a {type(found).__name__}"
+    return unusable(found) or ("" if found.shape == shape else f"a tensor {tuple(found.shape)}")
 
 
 def _merged(one: PairSets, other: PairSets) -> PairSets:

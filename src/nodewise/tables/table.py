@@ -48,6 +48,8 @@ _ROWS_TO_TELL = 20
 _EXAMPLES = 3
 UNLIKE_SCALES = 100
 """Ratio of the largest to the least deviation of columns from which on their units are unlike."""
+_CROWDED = 1 << 12
+"""Ratio of the number farthest from zero to the range of a column; single precision has 2^23 steps to a number."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,10 @@ class FittedTable:
                 "leave the table out, or say what a column is with --columns NAME:KIND",
                 code="bad-column",
             )
-        raw = all(each.kind == "number" for each in readings.values()) and not _unlike(sample, readings)
+        raw = all(each.kind == "number" for each in readings.values())
+        if raw:
+            rows = _numbers_of(sample, readings)
+            raw = not (unlike_units(rows) or blurred(rows))
         if not raw:
             readings = {name: _without_counts(sample[name], each) for name, each in readings.items()}
         columns = tuple(fit_column(name, sample[name], each, raw) for name, each in readings.items())
@@ -293,17 +298,38 @@ def _without_counts(column: Any, reading: Reading) -> Reading:
     return reading._replace(kind="boolean", detail=None) if yes_or_no else reading
 
 
-def _unlike(sample: Mapping[str, Any], readings: Mapping[str, Reading]) -> bool:
-    """Tell whether columns of numbers have units so unlike that one would drown the others."""
+def _numbers_of(sample: Mapping[str, Any], readings: Mapping[str, Reading]) -> npt.NDArray[np.float64]:
     columns = [
         values.numbers(values.without_unit(values.as_text(sample[name]), each.detail.unit), each.detail.style)
         for name, each in readings.items()
     ]
-    return unlike_units(np.stack(columns, axis=1))
+    return np.stack(columns, axis=1)
+
+
+def crowded(rows: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int64]:
+    """Return the columns whose numbers are so far from zero, and so close together, that single precision is coarse.
+
+    It has a few thousand steps at most between the least and the largest of them, as of moments within a day given in
+    seconds since 1970.
+    """
+    low, high = (least.reduce(rows, axis=0).astype(np.float64) for least in (np.fmin, np.fmax))
+    farthest = np.maximum(np.abs(low), np.abs(high))
+    return np.flatnonzero((farthest >= _CROWDED * (high - low)) & (farthest > 0))
+
+
+def blurred(rows: npt.NDArray[np.float64]) -> bool:
+    """Tell whether single precision takes different numbers of such a column for one."""
+    known = np.where(np.isfinite(rows), rows, np.nan)
+    return any(
+        len(np.unique(known[:, each].astype(np.float32))) < len(np.unique(known[:, each])) for each in crowded(known)
+    )
 
 
 def unlike_units(rows: npt.NDArray[np.floating[Any]]) -> bool:
-    """Tell whether the deviations of columns, NaN aside, differ by a factor of 100; those of words never do."""
+    """Tell whether columns of numbers have units so unlike that one would drown the others.
+
+    Their deviations, NaN aside, differ by a factor of 100; those of words never do.
+    """
     if len(rows) < _ROWS_TO_TELL:
         return False
     known = np.where(np.isfinite(rows), rows, 0)

@@ -35,6 +35,9 @@ _ANY_NUMBER = r"^[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)?$"
 _GAPS = "\u00a0\u2007\u2009\u202f"
 """Blanks that do not break or are thin, as they stand between thousands."""
 _UNITS = rf"[\s{_GAPS}€$£%']"
+_APART = rf"\d\D*{_UNITS}\D*\d"
+_IN_GROUPS = rf"^\D*[1-9]\d{{0,2}}(([\s{_GAPS}]\d{{3}})+|('\d{{3}})+)([.,]\d+)?\D*$"
+"""Digits with a blank or a sign in between are one number only if that parts thousands: 1 234,5 but not 52, 13."""
 _BELOW_ZERO = (("\u2212", "-"), (r"^\(([\d.,]+)\)$", r"-\1"), (r"^([\d.,]*\d[\d.,]*)-$", r"-\1"))
 """Other ways to write a minus: the sign of typesetters, an accountant's parentheses, and one behind the number."""
 _LONGEST_UNIT = 8
@@ -109,7 +112,11 @@ def numbers(text: Any, style: str) -> npt.NDArray[np.float64]:
 
 
 def _bare(text: Any) -> Any:
-    """Return strings without the signs around numbers, a minus before them."""
+    """Return strings without the signs around numbers, a minus before them; null where there are several numbers."""
+    apart = pc.match_substring_regex(text, _APART)
+    if pc.any(apart).as_py():
+        several = pc.and_not(apart, pc.match_substring_regex(text, _IN_GROUPS))
+        text = pc.if_else(several, pa.scalar(None, text.type), text)
     bare = pc.replace_substring_regex(text, _UNITS, "")
     for written, meant in _BELOW_ZERO:
         bare = pc.replace_substring_regex(bare, written, meant)

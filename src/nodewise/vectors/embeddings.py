@@ -105,8 +105,10 @@ class Embeddings:
         rows = (f"<tr><th>{escape(str(id))}</th>{each}</tr>" for id, each in zip(self.ids, cells, strict=False))
         return f"<table>{''.join(rows)}</table><p>{escape(repr(self))}</p>"
 
-    def of(self, nodes: NodeIds) -> Embeddings:
-        """Return the embeddings of some nodes, in their order."""
+    def of(self, nodes: NodeIds | Sequence[int | str] | int | str) -> Embeddings:
+        """Return the embeddings of some nodes, in their order; a single id is that of one."""
+        nodes = [nodes] if isinstance(nodes, str | Integral) else nodes
+        nodes = nodes if isinstance(nodes, NodeIds) else NodeIds(nodes, "the nodes asked for")
         rows = self.ids.positions(nodes, "the nodes asked for")
         if len(missing := np.flatnonzero(rows < 0)):
             raise InputError(
