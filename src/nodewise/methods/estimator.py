@@ -354,9 +354,10 @@ class Embedder(Estimator):
     def _fit(self, inputs: Inputs, watch: Watch) -> None:
         given: Any = self._embed(inputs, watch)
         found = torch.from_numpy(given) if isinstance(given, np.ndarray) and given.dtype.kind in "fiu" else given
-        wrong = unusable(found) if isinstance(found, Tensor) else seen(given)
-        if wrong:
-            pass
+        if not isinstance(found, Tensor):
+            wrong = seen(given)
+        elif wrong := unusable(found):
+            pass  # whose shape and values cannot be asked for
         elif found.ndim != 2 or len(found) != inputs.graph.num_nodes:
             wrong = f"the shape {tuple(found.shape)}"
         elif found.is_complex():
