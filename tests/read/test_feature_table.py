@@ -147,3 +147,23 @@ def test_numbers_far_from_zero_are_as_they_are_where_nothing_is_lost(tmp_path, c
     table = read_features(written(tmp_path, {"id": [0, 1, 2], "x": column}, "f.parquet"), NUMBERS)
     assert table.table is None
     assert np.array_equal(table.features[:, 0], np.array(column, np.float32))
+
+
+@pytest.mark.parametrize("beside", [["some", "words", "here"], [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_number_that_is_not_finite_is_told_with_its_row(tmp_path, suffix, beside):
+    columns = {"id": [0, 1, 2], "x": [1.0, -np.inf, 2.0], "y": beside}
+    rows = "".join(f"{i},{x},{y}\n" for i, x, y in zip(*columns.values(), strict=True))
+    path = written(tmp_path, columns if suffix == "parquet" else f"id,x,y\n{rows}", f"f.{suffix}")
+    with pytest.raises(InputError) as error:
+        read_features(path, NUMBERS)
+    assert error.value.code == "bad-number"
+    assert f"{'line 3' if suffix == 'csv' else 'row 2'}: feature 'x' is -inf" in str(error.value)
+
+
+def test_the_row_is_known_in_a_table_of_which_some_rows_are_looked_at(tmp_path):
+    values = np.ones(500_000)
+    values[400_000] = np.inf
+    path = written(tmp_path, {"id": np.arange(len(values)), "x": values, "y": ["a", "b"] * 250_000}, "f.parquet")
+    with pytest.raises(InputError, match="row 400001: feature 'x' is inf"):
+        read_features(path, NUMBERS)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt, listing
-from nodewise.graph.features import Features, as_features, check_finite
+from nodewise.graph.features import Features, as_features, check_finite, not_finite
 from nodewise.graph.ids import NodeIds, id_kind
 from nodewise.read.columns import (
     CERTAIN_ID_NAMES,
@@ -31,7 +31,7 @@ from nodewise.read.frames import FrameColumns, rows_of
 from nodewise.read.keys import COUNTED, ROW_ORDER, id_column, named_id_column, names_every_node, row_ids, row_number
 from nodewise.read.npz import SPARSE_PARTS, is_sparse, load_npy, load_npz, sparse_matrix, unused
 from nodewise.tables import values
-from nodewise.tables.kinds import parse_overrides
+from nodewise.tables.kinds import NotFinite, parse_overrides
 from nodewise.tables.table import FittedTable, blurred, crowded, spread_out, unlike_units
 
 _ROWS = 1 << 16
@@ -345,7 +345,11 @@ def _prepared(
         if key is not None and not certain and not names_every_node(file.settle([pa.chunked_array(keys)])[0], nodes):
             columns, key = [key, *columns], None
             sample, rows = spread_out(tables())
-        table = FittedTable.fit(str(path), _by_name(sample), options.overrides, left_out)
+        try:
+            table = FittedTable.fit(str(path), _by_name(sample), options.overrides, left_out)
+        except NotFinite as error:  # of every so many rows, as `spread_out` takes them
+            place = file.place(error.row * round(rows / sample.num_rows))
+            raise not_finite(f"{path}, {place}", error.name, error.value) from None
         whole = sample if sample.num_rows == rows else None
     misread: Counter[str] = Counter()
     examples: dict[str, list[str]] = {}

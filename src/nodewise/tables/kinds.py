@@ -49,6 +49,14 @@ class Reading(NamedTuple):
     warning: str = ""
 
 
+class NotFinite(InputError):
+    """A number that is infinite, or beyond single precision, and in which row of the sample it is."""
+
+    def __init__(self, message: str, name: str, row: int, value: float) -> None:
+        super().__init__(message, code="bad-number")
+        self.name, self.row, self.value = name, row, value
+
+
 def parse_overrides(given: str | Mapping[str, str | None] | None) -> dict[str, str | None]:
     """Return what the owner says about columns: the kind of each, None for one to leave out.
 
@@ -331,11 +339,9 @@ def _number(where: str, name: str, text: Any, form: values.NumberForm) -> Readin
     found = _numbers(text, form)
     bad = np.isinf(found)
     if bad.any():
-        raise InputError(
-            f"{where} holds {_examples(text.filter(pa.array(bad)))}; features must be finite numbers of at most "
-            f"3.4e38, so correct it, or leave it empty",
-            code="bad-number",
-        )
+        row = int(np.argmax(bad))
+        told = f"{where} holds {_examples(text.filter(pa.array(bad)))}"
+        raise NotFinite(f"{told}; features must be finite numbers of at most 3.4e38", name, row, float(found[row]))
     known = found[np.isfinite(found)]
     if len(known) > 20 and (np.diff(known) == 1).all():
         return Reading("number", form, f"counts the rows; -{name} leaves it out if it means nothing")

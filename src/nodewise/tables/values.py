@@ -290,4 +290,4 @@ def is_list(kind: Any) -> bool:
 
 def _finite(array: Any) -> npt.NDArray[np.float64]:
     values = np.asarray(array.fill_null(np.nan), np.float64)
-    return np.where(np.abs(values) > _LARGEST, np.inf, values)
+    return np.where(np.abs(values) > _LARGEST, np.copysign(np.inf, values), values)
