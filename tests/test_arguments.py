@@ -218,3 +218,23 @@ def test_settings_may_be_numbers_of_numpy() -> None:
     assert found.settings == NodeEmbedder(teleports=[0.25, 0.5], steps=2, learning_rate=0.5, dpp=True).settings
     assert type(found.settings.training.steps) is int
     assert NodeEmbedder(learning_rate=np.float32(0.5)).settings.training.learning_rate == 0.5
+
+
+def test_an_array_is_no_single_value(tmp_path: Path) -> None:
+    graph = Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 0])
+    run = SmoothedFeatures(dimension=4).fit(graph).save(tmp_path / "run", graph)
+    ages = np.arange(5)
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: run.neighbors(1, where=ages > 2, attributes=dict.fromkeys(range(5), 1)),
+        lambda: run.classify(kind=ages),
+        lambda: run.clusters(np.array([2, 3])),
+        lambda: run.report(projection=np.ones(2)),
+        lambda: run.transform(graph, only=np.ones(2)),
+        lambda: run.transform(graph, device=np.ones(2)),
+        lambda: SmoothedFeatures(dimension=4).fit(graph).save(tmp_path / "run", graph, overwrite=ages > 2),
+        lambda: Graph.from_edges([0], [1], directed=np.ones(2)),
+    )
+    for call in calls:
+        with pytest.raises(InputError) as error:
+            call()
+        assert error.value.code in ("bad-argument", "unknown-device")

@@ -23,6 +23,8 @@ from nodewise.graph.labels import encode_labels, unlabeled_note
         ([None, None], [-1, -1], ()),
         ([-1, 1, 1], [0, 1, 1], (-1, 1)),
         ([-1, 0, 1], [-1, 0, 1], (0, 1)),
+        (["0.0", "-1.0", "1.0", "0"], [0, -1, 1, 0], (0, 1)),
+        (["1.0", "1.1"], [0, 1], ("1.0", "1.1")),
         ([], [], ()),
     ],
 )
@@ -46,5 +48,10 @@ def test_what_cannot_be_a_class_is_refused(values, fragment):
 
 
 def test_that_minus_one_is_no_label_is_said():
-    for values, said in (([-1, 0, -1], ("l.csv: -1 read as no label, of 2 nodes",)), ([-1, 1], ()), (["-1", "a"], ())):
+    for values, said in (
+        ([-1, 0, -1], ("l.csv: -1 read as no label, of 2 nodes",)),
+        ([-1, 1], ()),
+        (["-1", "a"], ()),
+        (["-1.0", "0.0"], ("l.csv: -1 read as no label, of 1 node",)),
+    ):
         assert unlabeled_note(values, encode_labels(values)[0], "l.csv") == said

@@ -37,7 +37,8 @@ def pairs(edges):
         ("weight,u,v\n1,10,20\n", [(10, 20)]),
         ("u,relation,v\n1,knows,2\n", [(1, 2)]),
         (",u,v\n0,10,20\n1,20,30\n", [(10, 20), (20, 30)]),
-        (",u,v\n3,10,20\n7,20,30\n", [(3, 10), (7, 20)]),
+        (",u,v\n7,10,20\n3,20,30\n", [(10, 20), (20, 30)]),
+        (",u\n7,10\n3,20\n", [(7, 10), (3, 20)]),
         ("weight,type\n1,2\n", [(1, 2)]),
     ],
 )
@@ -143,7 +144,7 @@ def test_weights_are_used_if_they_are_called_so_or_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("sender,receiver\na,b\nb,c\n", True),
+        ("giver,taker\na,b\nb,c\n", True),
         ("a,b\nb,c\n", False),
         ("a,b\nc,a\n", False),
         ("a,b\n", False),  # there is nowhere else

@@ -238,3 +238,39 @@ def test_edges_of_a_type_stay_within_their_kinds():
     other["a", "to", "c"].edge_index = torch.tensor([[0, 1], [0, 1]])
     with pytest.raises(InputError, match="of type 'c', of which there are none"):
         Graph.from_pyg(other)
+
+
+def two_types(**of_b: torch.Tensor) -> HeteroData:
+    """Return four nodes of type a and three of type b, with edges both ways."""
+    data = HeteroData()
+    data["a"].x, data["b"].x = torch.eye(4), torch.eye(3)
+    data["a", "to", "b"].edge_index = torch.tensor([[0, 1, 2, 3], [0, 1, 2, 0]])
+    data["b", "of", "a"].edge_index = torch.tensor([[0], [1]])
+    for name, value in of_b.items():
+        data["b"][name] = value
+    return data
+
+
+def test_weights_labels_and_split_of_several_types_are_kept():
+    masks = {
+        f"{part}_mask": torch.tensor([i == k for i in range(3)]) for k, part in enumerate(("train", "val", "test"))
+    }
+    data = two_types(y=torch.tensor([1, 0, 1]), **masks)
+    data["a", "to", "b"].edge_weight = torch.tensor([1.0, 2, 3, 4])
+    data["b", "of", "a"].edge_weight = torch.tensor([5.0])
+    graph = Graph.from_pyg(data)
+    assert [None if k < 0 else graph.class_names[k] for k in graph.labels] == [None] * 4 + [1, 0, 1]
+    assert [part.tolist() for part in (graph.split.train, graph.split.val, graph.split.test)] == [[4], [5], [6]]
+    assert sorted(graph.weights) == sorted([1, 2, 3, 4, 5] * 2)
+    del data["b", "of", "a"].edge_weight
+    with pytest.raises(InputError) as error:
+        Graph.from_pyg(data)
+    assert error.value.code == "bad-weight"
+
+
+def test_classes_of_several_types_are_not_mixed():
+    data = two_types(y=torch.tensor([1, 0, 1]))
+    data["a"].y = torch.tensor([0, 1, 0, 1])
+    graph = Graph.from_pyg(data)
+    assert graph.labels is None
+    assert any("y of a, b not used" in note for note in graph.notes)

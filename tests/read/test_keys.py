@@ -8,7 +8,7 @@ from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ID_NAMES
 from nodewise.read.delimited import TextColumns
 from nodewise.read.dialect import Hints
-from nodewise.read.keys import id_column, names_every_node, row_ids, row_number
+from nodewise.read.keys import id_column, names_every_node, row_ids, row_numbers
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,11 @@ MIXED = tuple(7 * i % 12 for i in range(12))
         (table(("x", [i / 4 for i in range(12)]), ("customer", MIXED)), range(12), (1, True)),
         (table(("name", ["Ann", "Bob"]), ("id", ["a", "b"])), ["a", "b"], (1, True)),
         (table(("name", ["Ann", "Bob"]), ("mail", ["a", "b"])), ["a", "b"], (1, True)),
-        (table(("user", MIXED), ("friend", [11 - i for i in MIXED])), range(12), (0, False)),
+        (table(("id", [f"{i:03}" for i in MIXED]), ("visits", MIXED)), range(12), (0, True)),
+        (table(("", (5, 9, 7)), ("customer_id", (3, 1, 4)), ("x", "abc")), range(5), (1, True)),
+        (table(("", MIXED), ("customer", [11 - i for i in MIXED])), range(12), (1, True)),
+        (table(("index", MIXED), ("customer", [11 - i for i in MIXED])), range(12), (1, True)),
+        (table(("", MIXED), ("age", [5] * 12)), range(12), (0, False)),
     ],
 )
 def test_a_column_called_id_or_full_of_ids_is_the_one(tmp_path, text, nodes, expected):
@@ -60,28 +64,35 @@ def test_a_column_called_id_or_full_of_ids_is_the_one(tmp_path, text, nodes, exp
     assert id_column(file, None, NodeIds(list(nodes))) == expected
 
 
-def test_two_columns_that_may_both_hold_the_ids_are_asked_about(tmp_path):
-    (tmp_path / "a.csv").write_text(table(("rank", range(12)), ("user", MIXED), ("x", range(5, 17))))
+@pytest.mark.parametrize("first", [("rank", range(12)), ("user", [11 - i for i in MIXED])])
+def test_two_columns_that_may_both_hold_the_ids_are_asked_about(tmp_path, first):
+    (tmp_path / "a.csv").write_text(table(first, ("friend", MIXED), ("x", range(5, 17))))
     with pytest.raises(InputError) as error:
         id_column(TextColumns.open(tmp_path / "a.csv", Hints((ID_NAMES,))), None, NodeIds(list(range(12))))
     assert error.value.code == "missing-column"
-    assert "'rank' or 'user'" in str(error.value)
+    assert f"'{first[0]}' or 'friend'" in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (table(("", range(3)), ("id", "abc")), 0),
-        (table(("", range(1, 4)), ("id", "abc")), 0),
-        (table(("Unnamed: 0", range(3)), ("id", "abc")), 0),
-        (table(("", (0, 2, 1)), ("id", "abc")), None),
-        (table(("year", range(3)), ("id", "abc")), None),
-        (table(("id", range(3)), ("x", "abc")), None),
+        (table(("", range(3)), ("id", "abc")), (0,)),
+        (table(("", range(1, 4)), ("id", "abc")), (0,)),
+        (table(("Unnamed: 0", range(3)), ("id", "abc")), (0,)),
+        (table(("", (0, 2, 1)), ("id", "abc")), (0,)),
+        (table(("", (9, 2, 5)), ("Unnamed: 0", (7, 8, 9)), ("id", "abc")), (0, 1)),
+        (table(("id", "abc"), ("__index_level_0__", (5, 2, 9))), (1,)),
+        (table(("", (0, 2, 2)), ("id", "abc")), ()),
+        (table(("", "xyz"), ("id", "abc")), ()),
+        (table(("row", range(3)), ("id", "abc")), (0,)),
+        (table(("row", (0, 2, 1)), ("id", "abc")), ()),
+        (table(("year", range(3)), ("id", "abc")), ()),
+        (table(("id", range(3)), ("x", "abc")), ()),
     ],
 )
 def test_a_first_column_without_a_name_that_counts_is_the_number_of_the_row(tmp_path, text, expected):
     (tmp_path / "a.csv").write_text(text)
-    assert row_number(TextColumns.open(tmp_path / "a.csv", Hints((ID_NAMES,)))) == expected
+    assert row_numbers(TextColumns.open(tmp_path / "a.csv", Hints((ID_NAMES,)))) == expected
 
 
 @pytest.mark.parametrize(

@@ -115,3 +115,11 @@ def test_a_column_named_as_the_ids_is_not_taken_for_the_labels(tmp_path):
     with pytest.raises(InputError) as error:
         read_labels(path, LETTERS, key_name="label", label_name="2")
     assert error.value.code == "bad-column"
+
+
+def test_what_r_and_pandas_write_for_a_missing_label_is_none(tmp_path):
+    path = tmp_path / "l.csv"
+    path.write_text("id,label\na,x\nb,NA\nc,nan\n")
+    table = read_labels(path, LETTERS)
+    assert table.classes.to_pylist() == ["x", None, None]
+    assert "l.csv: NA, nan read as no label, of 2 nodes" in table.notes

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from tests.command_line import Nodewise
 
 import nodewise as nw
 from nodewise.vectors.embeddings import read_embeddings
@@ -50,10 +53,51 @@ def test_features(more: dict[str, Any]) -> None:
 
 
 def test_vectors() -> None:
-    for file in ways_to_write(pd.DataFrame({"id": IDS, "v0": [i + 0.0 for i in IDS], "v1": 0.5}))[:-2]:
+    table = pd.DataFrame({"id": IDS, "v0": [i + 0.0 for i in IDS], "v1": 0.5})
+    table.set_axis([7, 3, 9, 1, 5]).to_csv("shuffled.csv")
+    table.set_axis([7, 3, 9, 1, 5]).to_parquet("shuffled.parquet")
+    for file in (*ways_to_write(table)[:-2], "shuffled.csv", "shuffled.parquet"):
         found = read_embeddings(Path(file))
         assert list(found.ids) == IDS
         assert found.vectors.tolist() == [[i, 0.5] for i in IDS]
+
+
+def test_a_table_that_was_filtered_or_sorted_keeps_its_rows_with_their_nodes() -> None:
+    edges = pd.DataFrame({"source": range(1, 41), "target": [i % 40 + 1 for i in range(1, 41)]})
+    customers = pd.DataFrame({"customer_id": range(1, 41), "age": [i * 10.0 for i in range(1, 41)]})
+    for some in (customers.sample(frac=1, random_state=0), customers.sort_values("age", ascending=False), customers):
+        some.to_csv("some.csv")
+        some.to_parquet("some.parquet")
+        for given in (some, "some.csv", "some.parquet", pa.Table.from_pandas(some)):
+            graph = nw.read_graph(edges, features=given)
+            assert graph.features.ravel().tolist() == [10.0 * node for node in graph.ids]
+    labels = pd.DataFrame({"customer_id": range(1, 41), "label": [f"c{i}" for i in range(1, 41)]})[7:30]
+    labels.to_csv("labels.csv")
+    for given in (labels, "labels.csv"):
+        graph = nw.read_graph(edges, labels=given)
+        found = {
+            int(node): graph.class_names[label]
+            for node, label in zip(graph.ids, graph.labels, strict=True)
+            if label >= 0
+        }
+        assert found == {i: f"c{i}" for i in range(8, 31)}
+
+
+def test_where_looks_at_the_rows_of_the_nodes() -> None:
+    graph = nw.read_graph(pd.DataFrame({"source": range(1, 41), "target": [i % 40 + 1 for i in range(1, 41)]}))
+    run = nw.methods["smoothed"](dimension=4).fit(graph).save("run", graph)
+    customers = pd.DataFrame({"customer_id": range(1, 41), "age": range(10, 410, 10)})[5:]
+    customers.to_csv("customers.csv")
+    for given in (customers, "customers.csv"):
+        found = run.neighbors(5, k=30, where="age>=350", attributes=given)
+        assert sorted(int(row[-2]) for row in found) == list(range(35, 41))
+
+
+def test_a_list_of_nodes_is_not_the_numbers_of_its_rows(nodewise: Nodewise) -> None:
+    assert nodewise("embed", "e.csv", "-m", "smoothed", "-o", "run", "-q").code == 0
+    pd.DataFrame({"customer": [4, 2]}).to_csv("n.csv")
+    found = nodewise("neighbors", "run", "--nodes", "n.csv", "-k", "1", "--json", "-q").out
+    assert {each["node"] for each in json.loads(found)} == {4, 2}
 
 
 def test_rows_of_nodes_that_are_called_by_text() -> None:

@@ -82,7 +82,7 @@ def neighbors(*, run: cli.RunOrFile, asked: Asked, wanted: Wanted, shown: cli.Sh
         raise InputError("--node, --nodes and --all exclude each other; give one of them")
     if wanted.output is not None:
         check_file(wanted.output, asked.nodes, asked.new, asked.attributes, run=run)
-    nodes: Any = None if asked.nodes is None else read_ids(asked.nodes)
+    nodes: Any = None if asked.nodes is None else read_ids(asked.nodes, read_vectors(run).ids)
     if asked.node:
         ids = read_vectors(run).ids
         nodes = [ids.parse(node) for node in asked.node]

@@ -118,7 +118,7 @@ def _wanted(nodes: Path | None, run: Run, graph: Graph, quiet: bool) -> NodeIds:
     from nodewise.vectors.embedding_files import read_parquet_ids
 
     if nodes is not None:
-        return read_ids(nodes)
+        return read_ids(nodes, graph.ids)
     fresh, seen = run.new_nodes(graph), read_parquet_ids(run.folder.embeddings)
     places = graph.ids.positions(seen)
     linked = int((graph.degrees[places[places >= 0]] > 0).sum())

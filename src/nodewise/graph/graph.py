@@ -236,6 +236,7 @@ class Graph:
         known_types = None if types is None else EdgeTypes.of(types, f"{name}: types of edges")
         if known_types is not None and len(known_types.codes) != len(first):
             raise InputError(f"{name}: {len(known_types.codes)} types of edges for {count(len(first), 'edge')}")
+        require_type("directed", directed, bool, "True or False")
         adjacency = undirected(first, second, num_nodes, masses)
         nodes = NodeIds.range(num_nodes) if known is None else known
         kinds = in_node_order(kinds, nodes, known is not None, f"{name}: kinds")
@@ -325,7 +326,8 @@ class Graph:
         """Build a graph from a `torch_geometric.data.Data`: edge_index, edge_weight, x, y and the train/val/test masks.
 
         Of a `HeteroData` every type of nodes becomes a kind, whose node 3 is called "type:3", and the relation of every
-        type of edges becomes their type. `details` are those of `from_edges` and come before what `data` holds.
+        type of edges becomes their type; labels are those of the one type of nodes that has `y`. `details` are those of
+        `from_edges` and come before what `data` holds.
         """
         from nodewise.read.interop import edges_from_pyg, edges_of_types, pyg_details, type_details
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,20 @@ def _known(array: Any, source: str, measured: bool) -> Any:
     if id_kind(array.type) == "integer":
         return pc.if_else(pc.equal(array, UNKNOWN), None, array) if _has_unknown(array) else array
     if id_kind(kind) == "string":
-        return pc.if_else(pc.equal(array, ""), None, array)
+        array = pc.if_else(pc.equal(array, ""), None, array)
+        return _known(array.cast(pa.float64()), source, measured) if _are_whole(array) else array
     if pa.types.is_boolean(kind):
         return array
     raise InputError(
         f"{source}: classes are of type {kind}, such as {excerpt(array[0].as_py())}; use integers or names"
     )
+
+
+def _are_whole(text: Any) -> bool:
+    """Tell whether classes are whole numbers with a point, as 1.0: pandas writes them so where others are missing."""
+    pointed = pc.match_substring_regex(text, r"^-?[0-9]{1,15}\.0$")
+    plain = pc.match_substring_regex(text, r"^-?[0-9]{1,15}(\.0)?$")
+    return bool(pc.any(pointed).as_py()) and bool(pc.all(plain).as_py())
 
 
 def _has_unknown(integers: Any) -> bool:
@@ -82,10 +91,9 @@ def _has_unknown(integers: Any) -> bool:
 def unlabeled_note(classes: Any, codes: npt.NDArray[np.int64], source: str) -> tuple[str, ...]:
     """Say that -1 was read as no class, where it was; the values as they were given, and the labels they became."""
     values = classes if isinstance(classes, pa.Array | pa.ChunkedArray) else pa.array(classes, from_pandas=True)
-    if id_kind(values.type) != "integer":
-        return ()
-    nodes = int(np.count_nonzero(np.asarray(pc.fill_null(pc.equal(values, UNKNOWN), False)) & (codes == UNKNOWN)))
-    return (f"{source}: -1 read as no label, of {count(nodes, 'node')}",) if nodes else ()
+    told = pc.is_in(plain_column(values).cast(pa.string()), pa.array(["-1", "-1.0"]))
+    nodes = int(np.count_nonzero(np.asarray(told) & (codes == UNKNOWN)))
+    return (f"{Path(source).name}: -1 read as no label, of {count(nodes, 'node')}",) if nodes else ()
 
 
 def likely_meant(codes: npt.NDArray[np.int64], names: Sequence[str | int], code: int) -> str:

@@ -16,6 +16,7 @@ from nodewise.core.errors import InputError, did_you_mean
 END_NAMES = (
     *(("source", "target"), ("sourceid", "targetid"), ("src", "dst"), ("startid", "endid"), ("node1", "node2")),
     *(("from", "to"), ("fromid", "toid"), ("fromnode", "tonode"), ("fromnodeid", "tonodeid"), ("head", "tail")),
+    *(("sender", "receiver"), ("payer", "payee"), ("caller", "callee"), ("citing", "cited"), ("buyer", "seller")),
 )
 """Names of the two ends of edges that go together; `source` beside `from` and `to` says where a row is from."""
 SOURCE_NAMES, TARGET_NAMES = (frozenset(names) for names in zip(*END_NAMES, strict=True))

@@ -25,7 +25,7 @@ from nodewise.read.columns import (
     column_called,
     column_given,
 )
-from nodewise.read.keys import row_number
+from nodewise.read.keys import row_numbers
 from nodewise.read.parquet import written_numbers
 
 _ROWS = 1 << 16
@@ -234,7 +234,7 @@ def _usual_ends(file: ColumnFile) -> tuple[int, int] | None:
 def _first_two(file: ColumnFile, named: NamedColumns) -> tuple[int, int]:
     """Return the first two columns that hold neither weights nor types nor the numbers of the rows."""
     said = [column_given(file, name) for name in (named.weight, named.type) if name is not None]
-    taken = {*said, column_called(file, WEIGHT_NAMES), column_called(file, TYPE_NAMES), row_number(file)}
+    taken = {*said, column_called(file, WEIGHT_NAMES), column_called(file, TYPE_NAMES), *row_numbers(file)}
     free = [i for i in range(len(file.names)) if i not in taken]
     return (free[0], free[1]) if len(free) > 1 else (0, 1)
 

@@ -28,7 +28,7 @@ from nodewise.read.columns import (
 )
 from nodewise.read.formats import format_of, open_columns
 from nodewise.read.frames import FrameColumns, rows_of
-from nodewise.read.keys import COUNTED, ROW_ORDER, id_column, named_id_column, names_every_node, row_ids, row_number
+from nodewise.read.keys import COUNTED, ROW_ORDER, id_column, named_id_column, names_every_node, row_ids, row_numbers
 from nodewise.read.npz import SPARSE_PARTS, is_sparse, load_npy, load_npz, sparse_matrix, unused
 from nodewise.tables import values
 from nodewise.tables.kinds import NotFinite, parse_overrides
@@ -264,13 +264,13 @@ def _chosen(file: ColumnFile, key: int | None, options: TableOptions) -> tuple[l
             )
     dropped = [file.names[column_given(file, name)] for name, kind in options.overrides.items() if kind is None]
     out = {*options.leave_out, *labels, *dropped}
-    counter = None if key is None or isinstance(options.like, FittedTable) else row_number(file)
-    columns = [i for i, name in enumerate(file.names) if i not in (key, counter) and name not in out]
+    counters = () if key is None or isinstance(options.like, FittedTable) else row_numbers(file)
+    columns = [i for i, name in enumerate(file.names) if i not in (key, *counters) and name not in out]
     if not columns:
         raise InputError(f"{file.path}: no feature columns, only {listing(file.names)}; leave the file out or add some")
     _refuse_namesakes(file, columns)
     left_out = {name: "named like labels" for name in labels if name not in options.leave_out}
-    left_out |= {} if counter in (None, key) else {file.names[counter]: COUNTED}
+    left_out |= {file.names[i]: COUNTED for i in counters if i != key}
     return columns, left_out | dict.fromkeys(dropped, "as --columns says")
 
 
@@ -447,7 +447,7 @@ def feature_names(
     if not file.has_names:
         return ()
     key = id_column(file, id_name, nodes)[0]
-    aside = (key, None if key is None else row_number(file))
+    aside = (key, *(() if key is None else row_numbers(file)))
     others = (name for i, name in enumerate(file.names) if i not in aside)
     return tuple(name for name in others if name not in leave_out and simplified(name) not in CLASS_NAMES)
 

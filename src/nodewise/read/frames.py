@@ -17,7 +17,8 @@ import pyarrow as pa
 from nodewise.core.errors import InputError
 from nodewise.core.messages import excerpt, first_line, listing
 from nodewise.graph.ids import NodeIds, id_kind, plain_column
-from nodewise.read.columns import CERTAIN_ID_NAMES, ID_NAMES, Columns, column_called, simplified
+from nodewise.read.columns import CERTAIN_ID_NAMES, ID_NAMES, Columns, simplified
+from nodewise.read.keys import holds_ids
 from nodewise.read.parquet import ArrowColumns, matrix_of
 
 _INDEX = "__index_level_0__"
@@ -109,9 +110,12 @@ class FrameColumns(ArrowColumns):
         except (pa.ArrowException, TypeError, ValueError) as error:
             told = _unreadable(frame) or f"{first_line(error)}; give each column one type"
             raise InputError(f"{source}: {told}") from error
-        if _INDEX in index and any(simplified(name) in CERTAIN_ID_NAMES for name in table.column_names):
+        called = any(simplified(name) in CERTAIN_ID_NAMES for name in table.column_names)
+        if called and _INDEX in table.column_names:
             table, index = table.drop_columns([_INDEX]), [name for name in index if name != _INDEX]
-        names = ["id" if name == _INDEX else name for name in table.column_names]
+        # Whole numbers that stand in a table of Arrow under this name may count its rows.
+        names_rows = index or (_INDEX in table.column_names and id_kind(table.schema.field(_INDEX).type) == "string")
+        names = ["id" if name == _INDEX and names_rows else name for name in table.column_names]
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:
             raise InputError(f"{source}: two columns are called {repeated[0]!r}; rename one of them")
@@ -122,15 +126,14 @@ class FrameColumns(ArrowColumns):
     def about(self, nodes: NodeIds, key_name: str | None = None) -> FrameColumns:
         """Return the table without an index that only counts rows, where ids of these nodes are found elsewhere.
 
-        They are in the column that the user names, in one called like ids that holds some, or they are texts.
+        They are in the column that the user names, or in another one, or they are texts.
         """
         if not self.counts or len(self.names) < 2:
             return self
         bare = replace(self, table=self.table.drop_columns([self.index]), index="", counts=False)
         if key_name not in (None, self.index) or nodes.kind == "string":
             return bare
-        named = column_called(bare, ID_NAMES)
-        return bare if named is not None and bare.names_some(named, nodes) else self
+        return bare if holds_ids(bare, nodes) else self
 
     def names_some(self, column: int, nodes: NodeIds) -> bool:
         """Tell whether a column holds ids of some of these nodes."""

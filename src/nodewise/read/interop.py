@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from nodewise.core.errors import InputError, did_you_mean, require_type, seen
-from nodewise.core.messages import count, excerpt, first_line
+from nodewise.core.messages import count, excerpt, first_line, listing
 from nodewise.graph.adjacency import DIRECTED, Edges
 from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds
@@ -149,22 +149,29 @@ def networkx_attributes(graph: nx.Graph, names: Sequence[str]) -> npt.NDArray[np
     return np.stack(rows) if rows else np.empty((0, len(names)))
 
 
+_NOT_WEIGHTS = "edge_attr not used; weights of edges are read from edge_weight"
+
+
 def edges_from_pyg(data: Any, directed: bool = False) -> Edges:
     """Return the edges of a PyTorch Geometric `Data`; ids are its node numbers."""
     if getattr(data, "edge_index", None) is None:
         raise InputError("the PyTorch Geometric data has no edge_index; give it one of shape (2, E)")
     sources, targets = _ends_of(data.edge_index, "edge_index")
-    notes = ("edge_attr not used; weights of edges are read from edge_weight",) if _given(data, "edge_attr") else ()
+    notes = (_NOT_WEIGHTS,) if _given(data, "edge_attr") else ()
     edges = Edges(NodeIds.range(int(data.num_nodes)), sources, targets, notes)
     if not _given(data, "edge_weight"):
         return edges.once(directed)
-    weights = array_of(data.edge_weight, "edge_weight")
-    if weights.shape != sources.shape:
-        raise InputError(
-            f"edge_weight has the shape {weights.shape} for {len(sources)} edges; give a number per edge",
-            code="bad-weight",
-        )
+    weights = _edge_weight(data, len(sources))
     return edges.weighted(weights, lambda edge: f"edge_weight, edge {edge}").once(directed)
+
+
+def _edge_weight(data: Any, edges: int) -> npt.NDArray[Any]:
+    weights: npt.NDArray[Any] = array_of(data.edge_weight, "edge_weight")
+    if weights.shape != (edges,):
+        raise InputError(
+            f"edge_weight has the shape {weights.shape} for {edges} edges; give a number per edge", code="bad-weight"
+        )
+    return weights
 
 
 def _given(data: Any, name: str) -> bool:
@@ -220,7 +227,22 @@ def edges_of_types(data: Any, directed: bool = False) -> Edges:
         for kind, each in zip(data.edge_types, ends, strict=True)
     ]
     types = EdgeTypes(np.concatenate(codes), tuple(relations)) if ends else None
-    return Edges(ids, sources, targets, types=types).once(directed)
+    notes = (_NOT_WEIGHTS,) if any(_given(data[kind], "edge_attr") for kind in data.edge_types) else ()
+    edges, weights = Edges(ids, sources, targets, notes, types=types), _weights_of_types(data, ends)
+    if weights is not None:
+        edges = edges.weighted(weights, lambda edge: f"edge_weight, edge {edge} of all types")
+    return edges.once(directed)
+
+
+def _weights_of_types(data: Any, ends: list[npt.NDArray[Any]]) -> npt.NDArray[Any] | None:
+    """Return the weights of the edges of all types, which have them all or not at all."""
+    used = [kind for kind, each in zip(data.edge_types, ends, strict=True) if each.shape[1]]
+    bare = [kind for kind in used if not _given(data[kind], "edge_weight")]
+    if len(bare) == len(used):
+        return None
+    if bare:
+        raise InputError(f"edges of {bare[0]} have no edge_weight, as others have; give all one", code="bad-weight")
+    return np.concatenate([_edge_weight(data[kind], data[kind].edge_index.shape[1]) for kind in used])
 
 
 def _ends_between(data: Any, kind: tuple[str, str, str], sizes: Mapping[str, int]) -> npt.NDArray[Any]:
@@ -253,7 +275,24 @@ def type_details(data: Any) -> dict[str, Any]:
                 features[first : first + len(x), : x.shape[1]] = x
             first += int(data[kind].num_nodes or 0)
         details["features"] = features
-    return details
+    labeled = [kind for kind in data.node_types if "y" in data[kind]]
+    if len(labeled) > 1:
+        said = f"y of {listing(labeled)} not used, being classes of each its own; give labels="
+        return details | {"notes": (said,)}
+    return details | _labels_of_type(data, labeled[0], kinds.index(labeled[0])) if labeled else details
+
+
+def _labels_of_type(data: Any, kind: str, first: int) -> dict[str, Any]:
+    """Return the labels and the split of one type of nodes, which begin with the first; others are unlabeled."""
+    from nodewise.graph.graph import Split
+
+    own = pyg_details(data[kind])
+    labels = np.full(sum(int(data[each].num_nodes or 0) for each in data.node_types), None, object)
+    labels[first : first + len(own["labels"])] = own["labels"].tolist()
+    found: dict[str, Any] = {"labels": labels.tolist()}
+    if (split := own.get("split")) is not None:
+        found["split"] = Split(*(first + part for part in (split.train, split.val, split.test)))
+    return found
 
 
 def _ends_of(given: Any, what: str) -> npt.NDArray[Any]:

@@ -6,6 +6,7 @@ without a name that is often just 0, 1, 2, ...; there the values have a say, whe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -20,25 +21,39 @@ from nodewise.read.columns import CERTAIN_ID_NAMES, ID_NAMES, ColumnFile, column
 
 ROW_ORDER = "no ids in it, so row i, counting from 0, belongs to the node with id i"
 COUNTED = "it numbers the rows"
-_COUNTER_NAMES = ("", "unnamed0", "index")
+_NAMELESS = re.compile(r"(unnamed\d+|indexlevel\d+)?")
+_COUNTERS = ("index", "rownames", "rownumber", "row", "x", "1")
+"""What pandas and R call the numbers of rows, if anything; as `simplified` writes it."""
+_LIKE_ID = re.compile(r"([_\s.-]ids?|[a-z]I[dD]s?|ID)$")
 _MOST_TRIED = 40
 """Columns in which ids are looked for."""
 _SAMPLED = 10_000
 _BY_CHANCE = 10
-"""Of fewer rows, a column of different whole numbers may hold ids by chance."""
+"""Of fewer rows, a column of different whole numbers may hold ids by chance, unless it is called like user_id."""
 
 
-def named_id_column(file: ColumnFile) -> int | None:
-    """Return the column called like ids: `id` or `node` before `name` or `index`, which may be something else."""
-    certain = column_called(file, CERTAIN_ID_NAMES)
-    return column_called(file, ID_NAMES) if certain is None else certain
+def named_id_column(file: ColumnFile, but: Collection[int | None] = ()) -> int | None:
+    """Return the column called like ids: `id` or `node` before `name` or `key`, and these before `index`."""
+    for names in (CERTAIN_ID_NAMES, ID_NAMES - {"index"}, ID_NAMES):
+        if (found := column_called(file, names)) is not None and found not in but:
+            return found
+    return None
 
 
-def row_number(file: ColumnFile) -> int | None:
-    """Return a first column, without a name or called index, that counts the rows as pandas and R write them."""
-    if not file.has_names or len(file.names) < 2 or simplified(file.names[0]) not in _COUNTER_NAMES:
-        return None
-    return 0 if _counts(_sample(file, [0])[0]) else None
+def row_numbers(file: ColumnFile) -> tuple[int, ...]:
+    """Return the columns that only number the rows, or are their ids if no other column is.
+
+    They are columns without a name, as pandas and R write them, of different whole numbers, since rows may have been
+    sorted or filtered; and a first column called `index` and the like that counts from 0 or 1.
+    """
+    if not file.has_names or len(file.names) < 2:
+        return ()
+    bare = [simplified(name) for name in file.names]
+    named = [i for i, name in enumerate(bare) if _NAMELESS.fullmatch(name) or (i == 0 and name in _COUNTERS)]
+    if not named:
+        return ()
+    samples = zip(named, _sample(file, named), strict=True)
+    return tuple(i for i, values in samples if (_counts if bare[i] in _COUNTERS[1:] else _all_different)(values))
 
 
 def id_column(
@@ -49,50 +64,51 @@ def id_column(
     Args:
         file: the table.
         given: the column that the user names.
-        nodes: the ids that edges name. If another column than the one called like ids, or the first, holds more of
-            them, it is that one.
+        nodes: the ids that edges name. They decide where no column is called `id` or `node`.
         taken: columns that hold something else.
     """
     if given is not None:
         return column_given(file, given), True
     free = [i for i in range(len(file.names)) if i not in taken]
-    named = named_id_column(file)
-    if named in free:
-        usual, certain = named, True
-    elif len(file.names) > 1 and free:
-        usual, certain = free[0], not file.is_numeric(free[0])
-    else:
-        return None, False
+    named = named_id_column(file, taken)
+    if named is not None and simplified(file.names[named]) in CERTAIN_ID_NAMES:
+        return named, True
+    if len(file.names) < 2 or not free:
+        return named, named is not None
+    usual = free[0] if named is None else named
+    certain = named is not None or not file.is_numeric(usual)
     if nodes is None or not len(nodes) or len(free) < 2:
         return usual, certain
-    tried = dict.fromkeys((usual, *free[:_MOST_TRIED]))
-    samples = dict(zip(tried, _sample(file, list(tried)), strict=True))
+    tried = list(dict.fromkeys((usual, *free[:_MOST_TRIED])))
+    samples = dict(zip(tried, _sample(file, tried), strict=True))
     shares = {i: _share_of(nodes, sample) for i, sample in samples.items()}
-    if shares[usual] > 0 and named == usual and simplified(file.names[usual]) in CERTAIN_ID_NAMES:
-        return usual, True
     if nodes.kind == "string":
         best = max(shares, key=lambda i: shares[i])
         return (best, True) if shares[best] > 2 * shares[usual] else (usual, certain)
-    rivals = [i for i in tried if i != usual and shares[i] > 0.5 and _all_different(samples[i])]
-    return (usual, certain) if not rivals else _rival(file, usual, certain, rivals[0], samples, shares)
-
-
-def _rival(
-    file: ColumnFile, usual: int, certain: bool, rival: int, samples: dict[int, Any], shares: dict[int, float]
-) -> tuple[int, bool]:
-    """Decide between the usual column and another one that holds different whole numbers, most of them ids."""
-    counter = usual == row_number(file)
-    if not counter and len(samples[usual]) < _BY_CHANCE:
+    counters = row_numbers(file)
+    rivals = [i for i in tried if i not in (usual, *counters) and shares[i] > 0.5 and _all_different(samples[i])]
+    if usual not in counters or not _counts(samples[usual]):
+        rivals = [i for i in rivals if len(samples[i]) >= _BY_CHANCE or _LIKE_ID.search(file.names[i])]
+    if not rivals:
         return usual, certain
-    if counter or shares[usual] <= 0.5 or not _all_different(samples[usual]):
-        return rival, True
-    if not _counts(samples[usual]):
-        return usual, certain
-    either = " or ".join(excerpt(file.names[i]) for i in (usual, rival))
+    if usual in counters or shares[usual] <= 0.5 or not _all_different(samples[usual]):
+        return rivals[0], True
+    either = " or ".join(excerpt(file.names[i]) for i in (usual, rivals[0]))
     raise InputError(
         f"{file.path}: which column holds the ids, {either}? call it 'id', or name it with --id-column",
         code="missing-column",
     )
+
+
+def holds_ids(file: ColumnFile, nodes: NodeIds) -> bool:
+    """Tell whether a column called like ids, or one of different whole numbers, names nodes, and not just by chance."""
+    tried = range(min(len(file.names), _MOST_TRIED))
+    named = named_id_column(file)
+    for i, values in zip(tried, _sample(file, list(tried)), strict=True):
+        share, enough = _share_of(nodes, values), len(values) >= _BY_CHANCE or _LIKE_ID.search(file.names[i])
+        if share > (0 if i == named else 0.5) and (i == named or (enough and _all_different(values))):
+            return True
+    return False
 
 
 def _sample(file: ColumnFile, columns: list[int]) -> list[Any]:
@@ -109,11 +125,12 @@ def _share_of(nodes: NodeIds, values: Any) -> float:
 
 
 def _all_different(values: Any) -> bool:
-    return len(values.unique()) == len(values)
+    return id_kind(values.type) == "integer" and len(values) > 0 and len(values.unique()) == len(values)
 
 
 def _counts(values: Any) -> bool:
-    if id_kind(values.type) != "integer" or len(values) < 2:
+    """Tell whether values are 0, 1, ... or 1, 2, ..."""
+    if not _all_different(values) or len(values) < 2:
         return False
     numbers = np.asarray(values)
     return bool(numbers[0] in (0, 1) and (np.diff(numbers) == 1).all())
@@ -121,9 +138,7 @@ def _counts(values: Any) -> bool:
 
 def names_every_node(column: Any, nodes: NodeIds) -> bool:
     """Tell whether a column holds distinct integers, among them every id that the edges name."""
-    if id_kind(column.type) != "integer" or nodes.kind != "integer" or column.null_count:
-        return False
-    if not _all_different(column):
+    if nodes.kind != "integer" or column.null_count or not _all_different(column):
         return False
     return bool((NodeIds.from_distinct(column.combine_chunks()).positions(nodes) >= 0).all())
 

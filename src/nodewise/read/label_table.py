@@ -23,11 +23,12 @@ from nodewise.read.columns import (
     column_given,
 )
 from nodewise.read.formats import format_of, open_columns
-from nodewise.read.keys import ROW_ORDER, id_column, row_ids, row_number
+from nodewise.read.keys import ROW_ORDER, id_column, row_ids, row_numbers
 from nodewise.read.npz import load_npy
 
 MOST_CLASSES = 50
 """Numbers of more different values than this are measurements, not names of classes."""
+_MISSING = ("na", "n/a", "#n/a", "nan", "null", "?")
 _HEADER_NAMES = (ID_NAMES | CLASS_NAMES,)
 
 
@@ -70,13 +71,14 @@ def read_labels(
     wanted = [i for i in (label, split) if i is not None]
     key = id_column(file, key_name, nodes, wanted)[0]
     read = file.read([*wanted, key] if key is not None else wanted)
-    classes = file.settle([_null_where_empty(read.keys[0])])[0]
+    named, notes = _null_where_missing(read.keys[0], path.name)
+    classes, notes = file.settle([named])[0], (*read.notes, *notes)
     parts = None if split is None else _null_where_empty(read.keys[1])
     if key is None:
         ids = row_ids(path, len(classes), nodes)
-        return LabelTable(str(path), ids, classes, parts, (*read.notes, f"{path.name}: {ROW_ORDER}"), file.place)
+        return LabelTable(str(path), ids, classes, parts, (*notes, f"{path.name}: {ROW_ORDER}"), file.place)
     ids = NodeIds(file.settle([read.keys[-1]])[0], str(path), file.place)
-    return LabelTable(str(path), ids, classes, parts, read.notes, file.place)
+    return LabelTable(str(path), ids, classes, parts, notes, file.place)
 
 
 def of_nodes(table: LabelTable, nodes: NodeIds, lacking: str, *, strict: bool) -> tuple[LabelTable, str]:
@@ -145,7 +147,7 @@ def label_columns(
     if named is not None and named != given:
         return named, split
     key = id_column(file, key_name, nodes, (split,))[0]
-    others = [i for i in range(len(file.names)) if i not in (key, split, row_number(file))]
+    others = [i for i in range(len(file.names)) if i not in (key, split, *row_numbers(file))]
     if len(others) != 1:
         raise InputError(
             f"{file.path}: which column holds the labels ({listing(file.names)})? call it 'label', or name it with "
@@ -163,6 +165,16 @@ def label_column_names(
         return ()
     file = open_columns(path, kind, _HEADER_NAMES, named=(key_name, label_name), nodes=nodes)
     return tuple(file.names[i] for i in label_columns(file, label_name, key_name, nodes) if i is not None)
+
+
+def _null_where_missing(column: Any, name: str) -> tuple[Any, tuple[str, ...]]:
+    """Return classes with null for what R and pandas write where there is none, and a note that says so."""
+    if id_kind(column.type) != "string":
+        return column, ()
+    missing = pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(column)), pa.array(_MISSING))
+    words = pc.filter(column, missing).unique().to_pylist()
+    note = f"{name}: {listing(words)} read as no label, of {count(int(pc.sum(missing).as_py() or 0), 'node')}"
+    return _null_where_empty(pc.if_else(missing, None, column)), (note,) if words else ()
 
 
 def _null_where_empty(column: Any) -> Any:

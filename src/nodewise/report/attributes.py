@@ -16,7 +16,7 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ID_NAMES, ColumnFile
 from nodewise.read.formats import format_of, open_columns
-from nodewise.read.keys import id_column, row_number
+from nodewise.read.keys import id_column, row_numbers
 from nodewise.report.columns import Column, guessed, numbers
 from nodewise.tables.columns import NumberColumn
 from nodewise.tables.table import FittedTable
@@ -45,7 +45,7 @@ def read_attributes(
     key = id_column(file, id_name, nodes)[0]
     if key is None or len(file.names) < 2:
         raise InputError(f"{path}: needs a column of ids and others ({listing(file.names)}); add a column 'id'")
-    others = [i for i in range(len(file.names)) if i not in (key, row_number(file))]
+    others = [i for i in range(len(file.names)) if i not in (key, *row_numbers(file))]
     notes = []
     if len(others) > MOST_COLUMNS:
         notes.append(f"{path.name}: only the first {MOST_COLUMNS} of {len(others)} columns are on the page.")

@@ -107,8 +107,7 @@ def find_clusters(
     """
     require_type("way", way, str, "text")
     require_seed(seed)
-    if k != "auto":
-        require_type("k", k, Integral | str, "a whole number, or 'auto'")
+    require_type("k", k, Integral | str, "a whole number, or 'auto'")
     if way not in WAYS:
         raise InputError(f"unknown way {way!r}{did_you_mean(way, WAYS)}")
     if k != "auto" and way != "kmeans":

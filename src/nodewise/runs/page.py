@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nodewise.core.config import to_mapping
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, require_type
 from nodewise.core.folder import RunFolder
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
@@ -69,6 +69,7 @@ def write_report(
     quiet: bool = True,
 ) -> Page:
     """Write the page of a run."""
+    require_type("projection", projection, str, "a name")
     way = next((name for name in PROJECTIONS if name == projection), None)
     if way is None:
         raise InputError(f"unknown projection {projection!r}{did_you_mean(projection, PROJECTIONS)}")

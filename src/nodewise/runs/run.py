@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -144,6 +144,7 @@ class Run:
 
         require_type("new", new, str | os.PathLike | Embeddings | None, "Embeddings, or the name of a file of them")
         require_type("at_least", at_least, Real | None, "a number")
+        require_type("where", where, str | Sequence | Mapping, "text such as 'age>=30', a list of such, or a mapping")
         one = int(node) if isinstance(node, np.integer) else node if isinstance(node, int | str) else None
         said = (new, at_least, kind, attributes, id_column, approximate)
         if one is not None and not where and all(each is None for each in said):
@@ -200,6 +201,7 @@ class Run:
         """
         from nodewise.runs.classify import classify_run
 
+        require_type("kind", kind, str | Integral | Sequence, "the name of a type, or a list of names")
         if new is not None and not isinstance(new, str | os.PathLike | Embeddings):
             new = self.transform(new, only="new")
         vectors = new if new is None or isinstance(new, Embeddings) else Path(new)
@@ -242,6 +244,7 @@ class Run:
             only: "new" for the nodes that the run has no vectors for; None for no such limit.
             device: `cpu`, `cuda` or `auto`.
         """
+        require_type("only", only, str | None, "'new' or None")
         if only is not None and only != "new":  # else a misspelled wish would be answered with all nodes
             hint = "for some nodes give nodes=" if not isinstance(only, str) else "did you mean 'new'?"
             raise InputError(f"only must be 'new' or None, not {seen(only)}; {hint}", code="bad-argument")
@@ -276,6 +279,7 @@ class Run:
         if "\0" in os.fspath(path):
             raise InputError(f"{path}: no name of a folder can hold a null character", code="bad-argument")
         require_type("the graph", graph, Graph | None, "what the method was fitted to, as a Graph")
+        require_type("overwrite", overwrite, bool, "True or False")
         if graph is not None and not _same_nodes(graph.ids, model.embeddings_.ids):
             raise InputError(
                 f"{graph.name} has other nodes than the graph that {model.name} was fitted to; give that one, or none",

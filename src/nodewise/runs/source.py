@@ -169,17 +169,17 @@ def with_features_like(graph: Graph, table: FittedTable | None) -> Graph:
     return load_graph(source, quiet=True, like=table or "numbers")
 
 
-def read_ids(path: Path) -> NodeIds:
-    """Return the ids of a file: its column `id`, or its first one."""
+def read_ids(path: Path, nodes: NodeIds) -> NodeIds:
+    """Return the ids in a file about some nodes: its column `id`, one that holds theirs, or its first."""
     from nodewise.graph.ids import NodeIds
     from nodewise.read.columns import ID_NAMES
     from nodewise.read.formats import format_of, open_columns
-    from nodewise.read.keys import named_id_column
+    from nodewise.read.keys import id_column
 
     if (kind := format_of(path)) not in ("text", "parquet"):
         raise InputError(f"{path}: {kind} cannot hold ids; give text or Parquet")
     file = open_columns(path, kind, (ID_NAMES,))
-    column = file.settle(file.read([named_id_column(file) or 0]).keys)[0]
+    column = file.settle(file.read([id_column(file, None, nodes)[0] or 0]).keys)[0]
     if not len(column):
         raise InputError(f"{path}: holds no ids, only names of columns; add some", code="empty-file")
     return NodeIds(column, str(path), file.place)

@@ -19,7 +19,7 @@ from nodewise.training.settings import LearnerSettings
 
 def choose_device(name: str) -> torch.device:
     """Return the device of a name: `auto` is a GPU where there is one."""
-    if name == "auto":
+    if isinstance(name, str) and name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)

@@ -22,7 +22,7 @@ from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import ID_NAMES, ColumnFile
 from nodewise.read.delimited import TextColumns
 from nodewise.read.dialect import Hints
-from nodewise.read.keys import named_id_column, row_number
+from nodewise.read.keys import named_id_column, row_numbers
 from nodewise.read.npz import load_npy
 from nodewise.read.parquet import ParquetColumns
 from nodewise.vectors.kinds import NodeKinds
@@ -74,7 +74,7 @@ def read_parquet_rows(path: Path, rows: npt.NDArray[np.int64]) -> Vectors:
     """Read the vectors of some rows, in increasing order, and never hold those of all."""
     file = ParquetColumns.open(path)
     key = _id_column(file)
-    numbers = [column for column in range(len(file.names)) if column not in (key, row_number(file))]
+    numbers = [column for column in range(len(file.names)) if column not in (key, *row_numbers(file))]
     parts, start = [], 0
     for columns in file.batches([], numbers, _ROWS_IN_A_BATCH):
         end = start + len(columns.numbers)
@@ -229,7 +229,7 @@ def _floats(values: list[str], place: str) -> Vectors:
 
 def _from_columns(file: ColumnFile) -> tuple[NodeIds, Vectors]:
     key = _id_column(file)
-    numbers = [column for column in range(len(file.names)) if column not in (key, row_number(file))]
+    numbers = [column for column in range(len(file.names)) if column not in (key, *row_numbers(file))]
     if not numbers:
         raise InputError(f"{file.path}: holds nothing but ids; a vector for each is needed")
     columns = file.read([key], numbers)
