@@ -357,6 +357,8 @@ class Embedder(Estimator):
         wrong = ""
         if not isinstance(found, Tensor) or found.ndim != 2 or len(found) != inputs.graph.num_nodes:
             wrong = f"the shape {tuple(found.shape)}" if isinstance(found, Tensor) else seen(given)
+        elif found.layout != torch.strided:
+            wrong = "a sparse tensor"
         elif found.is_complex():
             wrong = "complex numbers"  # whose imaginary part would be lost
         elif is_own(type(self)) and not found.isfinite().all():
