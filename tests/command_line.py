@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nodewise as package
 
 
 @dataclass(frozen=True)
@@ -20,3 +27,11 @@ SMALL = (
     *("--set", "training.batch_size=16"),
     *("--set", "encoder.dimension=16"),
 )
+
+
+def python(*arguments: str | bytes, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command line in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1]), **options.pop("env", {})}
+    command = [sys.executable, "-m", "nodewise", *arguments]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run(command, text=True, env=environment, timeout=120, check=False, **options)

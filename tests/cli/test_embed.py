@@ -122,7 +122,18 @@ def test_a_run_is_not_resumed_as_another(refused: Callable[..., str], run: Path)
     again = ("embed", "edges.csv", "-f", "nodes.csv", "-l", "labels.csv", "-o", "run", *SMALL, "--resume", "-q")
     assert "the finished run there has seed 0, not 1" in refused(*again, "--seed", "1")
     assert "has encoder.dimension 8, not 9" in refused(*again, "--set", "encoder.dimension=9")
-    assert "has another graph" in refused(*(each for each in again if each not in ("-f", "nodes.csv")))
+    another = "replace it with --overwrite instead of --resume [other-run]\n"
+    assert refused(*(each for each in again if each not in ("-f", "nodes.csv"))).endswith(another)
+    assert refused("embed", "edges.csv", "-o", "run", "-m", "fastrp", "--resume", "-q").endswith(another)
+
+
+def test_the_advice_to_replace_a_run_of_another_graph_works(nodewise: Nodewise, run: Path) -> None:
+    with Path("edges.csv").open("a") as edges:
+        edges.write("paper_0,paper_15\n")
+    again = ("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", *SMALL, "-q")
+    assert nodewise(*again, "--resume").err.endswith("--overwrite instead of --resume [other-run]\n")
+    assert nodewise(*again, "--overwrite").code == 0
+    assert nodewise(*again, "--resume").code == 0
 
 
 @pytest.mark.parametrize("options", [("--resume",), ()])

@@ -6,13 +6,12 @@ import json
 import os
 import stat
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import SMALL
+from tests.command_line import SMALL, python
 
 import nodewise as package
 from nodewise.core.errors import InputError
@@ -26,13 +25,6 @@ Refused = Callable[..., str]
 Embedded = Callable[..., Path]
 
 HOSTILE = "\x1b]0;title\x07\nnodewise: error: fake"
-
-
-def python(*arguments: str | bytes, **options: Any) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1]), **options.pop("env", {})}
-    command = [sys.executable, "-m", "nodewise", *arguments]
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    return subprocess.run(command, text=True, env=environment, timeout=120, check=False, **options)
 
 
 class TestRuns:

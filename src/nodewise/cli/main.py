@@ -40,7 +40,7 @@ from nodewise.cli.reproduce import reproduce
 from nodewise.cli.transform import transform
 from nodewise.cli.tune import tune
 from nodewise.core.environment import tune_process
-from nodewise.core.errors import InputError, NodewiseError
+from nodewise.core.errors import InputError, NodewiseError, in_one_line, is_out_of_memory
 from nodewise.core.files import require_utf8
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code, reason, stopped_by_exception
 from nodewise.core.terminal import begin_notes, drop_notes, end_notes, open_streams, release_notes, silence, tell
@@ -87,7 +87,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("nodewise").addHandler(
         logging.NullHandler()
     )  # the log is for Python; commands tell it themselves
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    with warnings.catch_warnings():
+        if not (sys.warnoptions or os.environ.get("NODEWISE_DEBUG") == "1"):
+            warnings.simplefilter("ignore")  # libraries speak to programmers; what concerns the user we tell
+        return _outcome(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _outcome(given: list[str]) -> int:
     begin_notes()
     try:
         for argument in given:
@@ -95,9 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _require_memory(given)
         _require_folder(given)
         command = typer.main.get_command(app)
-        with warnings.catch_warnings(), command.make_context("nodewise", given) as context:
-            if not (sys.warnoptions or os.environ.get("NODEWISE_DEBUG") == "1"):
-                warnings.simplefilter("ignore")  # libraries speak to programmers; what concerns the user we tell
+        with command.make_context("nodewise", given) as context:
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as done:
@@ -124,13 +128,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _USAGE_ERROR as error:
         path = error.ctx.command_path if error.ctx else "nodewise"
         return _fail(f"{error.format_message()} (see '{path} --help')", 2, "usage")
-    except MemoryError:
-        return _fail("out of memory; 'nodewise inspect GRAPH' says how much a graph needs", 1, "too-little-memory")
     except Exception as error:
-        if "failed to map segment" in str(error):  # the dynamic linker's words, through an ImportError
+        if is_out_of_memory(error):
+            return _fail("out of memory; 'nodewise inspect GRAPH' says how much a graph needs", 1, "too-little-memory")
+        what = in_one_line(error)
+        if "failed to map segment" in what:  # the dynamic linker's words, through an ImportError
             message = "not enough memory to start: a library could not be loaded; raise the limit (ulimit -v)"
             return _fail(message, 1, "too-little-memory")
-        what = f"{type(error).__name__}: {error}"
         return _fail(f"internal error, please report it: {what} (NODEWISE_DEBUG=1 shows the traceback)", 1, "bug")
     finally:
         end_notes()

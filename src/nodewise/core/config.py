@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from nodewise.core.errors import InputError, did_you_mean
+from nodewise.core.errors import InputError, did_you_mean, in_one_line
 from nodewise.core.files import content_of
 from nodewise.core.parts import Part, Unloaded
 from nodewise.core.registry import FileText, failure, is_own, name_in_files
@@ -123,9 +123,9 @@ def changed(settings: T, changes: Mapping[tuple[str, ...], Any], source: str) ->
 
 def part_keys(cls: type[object], prefix: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
     """Return the paths of the settings that choose a part."""
-    found = set()
+    found, kinds = set(), _types(cls)
     for item in _fields(cls):
-        kind: Any = get_type_hints(cls)[item.name]
+        kind: Any = kinds[item.name]
         if _is_choice(kind):
             found.add((*prefix, item.name, kind.key))
         elif is_dataclass(kind):
@@ -212,9 +212,23 @@ class Checked:
                 raise InputError(f"{self._section}{name} is {shown}; it must be {rule}", code="bad-setting")
 
 
+def _types(settings: type[object], extras: bool = False) -> dict[str, Any]:
+    """Return the types of all settings of a class; annotations of the user's own may name what is not there."""
+    try:
+        return get_type_hints(settings, include_extras=extras)
+    except Exception as error:
+        if not is_own(settings):
+            raise
+        raise InputError(
+            f"{settings.__module__}:{settings.__qualname__}: the type of a setting is unknown: {in_one_line(error)}; "
+            "import it also at run time, or correct its name",
+            code="own-code-failed",
+        ) from error
+
+
 @cache
 def _from_graph(settings: Any) -> frozenset[str]:
-    hints = get_type_hints(settings, include_extras=True)
+    hints = _types(settings, extras=True)
     return frozenset(name for name, kind in hints.items() if FROM_GRAPH in getattr(kind, "__metadata__", ()))
 
 
@@ -222,7 +236,7 @@ def _from_graph(settings: Any) -> frozenset[str]:
 def _ranges(settings: type[Checked]) -> dict[str, Range]:
     found: dict[str, Range] = {}
     for cls in settings.__mro__:
-        for name, kind in get_type_hints(cls, include_extras=True).items():
+        for name, kind in _types(cls, extras=True).items():
             for each in getattr(kind, "__metadata__", ()):
                 if isinstance(each, Range):
                     found.setdefault(name, each)
@@ -242,7 +256,7 @@ def _mapping(settings: object, called: Callable[[Part], Any], auto: bool = False
         value = getattr(settings, item.name)
         if is_dataclass(value):
             mapping[item.name] = inner = _mapping(value, called, auto)
-            if isinstance(value, Part) and not _is_choice(get_type_hints(type(settings))[item.name]):
+            if isinstance(value, Part) and not _is_choice(_types(type(settings))[item.name]):
                 del inner[value.key]  # a part of a composition: which one it is, the composition says
         elif auto and value is None and item.name in _from_graph(type(settings)):  # type: ignore[arg-type]  # it has a hash
             mapping[item.name] = _AUTO
@@ -263,7 +277,7 @@ def keys(cls: type[object], prefix: str = "") -> Iterator[str]:
         yield f"{prefix}{cls.key}"  # type: ignore[attr-defined]  # mypy does not see that it is one
     for item in _fields(cls):
         yield prefix + item.name
-        kind = get_type_hints(cls)[item.name]
+        kind = _types(cls)[item.name]
         if _is_choice(kind):
             kind = type(_default(item))
         if is_dataclass(kind):
@@ -294,7 +308,7 @@ def _section(cls: type[T], mapping: object, key: str, root: type[object]) -> T:
             raise InputError(
                 f"unknown key {_quoted(prefix + name)}{_suggest(prefix, name, cls, root)}", code="unknown-setting"
             )
-    kinds = get_type_hints(cls)
+    kinds = _types(cls)
     values = {}
     for name, item in known.items():
         if name in given:

@@ -62,6 +62,25 @@ def seen(value: object) -> str:
     return printable(f"{value!r:.60}")
 
 
+_MOST_SAID = 400
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return the type of an exception and what it says, cut short; it may be somebody else's, and fail to say it."""
+    try:
+        said = str(error)
+    except Exception:
+        said = "an error that cannot be shown"
+    line = " ".join(f"{type(error).__name__}: {said}".split())
+    return line if len(line) <= _MOST_SAID else f"{line[:_MOST_SAID]}..."
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether an exception says that memory is out, in the words of Python or of torch."""
+    named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return named or "DefaultCPUAllocator" in in_one_line(error)
+
+
 def require_type(name: str, value: object, kind: Any, wanted: str) -> None:
     """Refuse an argument of another type, before whatever is below fails in words of its own."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is Integral):

@@ -20,7 +20,15 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-from nodewise.core.errors import InputError, NodewiseError, did_you_mean, require_type, seen
+from nodewise.core.errors import (
+    InputError,
+    NodewiseError,
+    did_you_mean,
+    in_one_line,
+    is_out_of_memory,
+    require_type,
+    seen,
+)
 
 T = TypeVar("T")
 C = TypeVar("C")
@@ -158,11 +166,11 @@ class Registry(Mapping[str, T]):
             sys.path.append(here)
         try:
             module = import_module(module_name) if file is None else _module_of(file)
-        except NodewiseError:
+        except (NodewiseError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:  # whatever goes wrong in the user's module, in one line; exits too
+        except BaseException as error:  # whatever goes wrong in the user's module, in one line; exits too
             raise InputError(
-                f"cannot import the {self.kind} {name!r}: {_one_line(error)}", code="own-code-failed"
+                f"cannot import the {self.kind} {name!r}: {in_one_line(error)}", code="own-code-failed"
             ) from error
         if not hasattr(module, attribute):
             written = ((entry, getattr(part, "__module__", None)) for entry, part in vars(module).items())
@@ -212,12 +220,11 @@ def told_as_own(kind: str, part: Any, others: Collection[BaseException] = ()) ->
     """
     try:
         yield
-    except (NodewiseError, MemoryError):
+    except (NodewiseError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # the latter would end the command as if all were well
-        # How torch says that memory is out, which has a remedy of its own.
-        memory = type(error).__name__ == "OutOfMemoryError" or "DefaultCPUAllocator" in str(error)
-        if memory or not is_own(part) or any(error is other for other in others):
+    except BaseException as error:  # an exit would end the command as if all were well
+        # That memory is out has a remedy of its own.
+        if is_out_of_memory(error) or not is_own(part) or any(error is other for other in others):
             raise
         told = f"{kind} {name_in_files(part)} {failure(part, error)}"
         raise InputError(told, code="own-code-failed") from error
@@ -228,7 +235,7 @@ def failure(own: object, error: BaseException) -> str:
     file = file_of(own)
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == file]
     place = f" at {Path(file).name}, line {lines[-1]}" if lines else ""
-    return f"failed{place}: {_one_line(error)}"
+    return f"failed{place}: {in_one_line(error)}"
 
 
 def unusable(tensor: Any) -> str:
@@ -247,10 +254,6 @@ def file_of(own: object) -> str:
         return inspect.getsourcefile(own) or ""  # type: ignore[arg-type]  # what is no class or function has no file
     except TypeError:
         return ""
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _place(part: Any) -> str:

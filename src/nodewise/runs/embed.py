@@ -76,7 +76,7 @@ def embed(model: Embedder, source: GraphSource, output: str | Path, plan: EmbedP
                 refuse_another_run(RunFolder(output), model, graph, whole, "--overwrite")
             if plan.resume:
                 _refuse_to_lose(output, folder, model)
-            finished = plan.resume and not folder.checkpoints() and _is_finished(RunFolder(output), model, graph)
+            finished = plan.resume and not folder.checkpoints() and _is_finished(RunFolder(output), model, graph, whole)
             if team.largest(int(finished)):
                 say(f"{output} is finished already", quiet)
             else:
@@ -162,10 +162,12 @@ def _say_what_is_replaced(output: Path, folder: RunFolder, checkpoints: Checkpoi
         say(f"{output}: replacing the run there", quiet)
 
 
-def _is_finished(run: RunFolder, model: Embedder, graph: Graph) -> bool:
+def _is_finished(run: RunFolder, model: Embedder, graph: Graph, whole: str | None) -> bool:
     """Return whether the run there is the one asked for; another one is not to be replaced by resuming."""
     if not run.config.is_file() or not run.embeddings.is_file():
         return False
+    # Leaving out --resume would not replace a run of another graph or method either.
+    refuse_another_run(run, model, graph, whole, "--overwrite instead of --resume")
     about, name = run.read_environment(), name_in_files(type(model))
     earlier = {key: about.get(key) for key in ("method", "seed")} | {"graph": about.get("graph", {}).get("sha256")}
     if earlier["method"] == name:  # another method's settings are of another kind

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, cast, get_args
 import torch
 from torch import Tensor
 
-from nodewise.core.errors import InputError, NodewiseError, seen
+from nodewise.core.errors import InputError, NodewiseError, is_out_of_memory, seen
 from nodewise.core.parts import Unloaded
 from nodewise.core.registry import failure, file_of, unusable
 from nodewise.sampling.pairs import Candidates, Evidence, LabelsAreHidden, PairSets
@@ -227,13 +227,13 @@ class _Applied:
             return
         try:
             yield
-        except (NodewiseError, MemoryError, torch.OutOfMemoryError):
+        except (NodewiseError, KeyboardInterrupt):
             raise
         except LabelsAreHidden as error:
             told = f"strategy {self._name} {failure(type(self.strategy), error)}"
             raise InputError(told, code="strategy-labels") from error
-        except (Exception, SystemExit) as error:  # the latter would end the command as if all were well
-            if "DefaultCPUAllocator" in str(error):  # how torch says that memory is out, which has a remedy of its own
+        except BaseException as error:  # an exit would end the command as if all were well
+            if is_out_of_memory(error):  # which has a remedy of its own
                 raise
             told = f"strategy {self._name} {failure(type(self.strategy), error)}"
             raise InputError(told, code="bad-strategy") from error
