@@ -36,6 +36,7 @@ from nodewise.methods.settings import Settings
 from nodewise.read.npz import load_npy, load_npz
 from nodewise.read.read import read_graph
 from nodewise.vectors.embeddings import read_embeddings
+from tests.command_line import of_an_earlier_version
 from tests.fuzz import seeds
 from tests.fuzz.corpus import CANARY, Bomb, object_array, safetensors_file
 
@@ -288,6 +289,7 @@ class TestCodeInSettings:
         assert usual in written
         written = written.replace(usual, 'kind = "evil_nodewise_test:Encoder"')
         (run / "config.toml").write_text(written)
+        of_an_earlier_version(run)
         capsys.readouterr()
         with pytest.raises(InputError, match="the encoder 'evil_nodewise_test:Encoder' would load code"):
             NodeEmbedder.load(run)

@@ -508,8 +508,9 @@ def test_a_weight_out_of_range_is_told_with_its_value(weight: str, kind: str, re
     assert said.endswith("[bad-weight]\n")
 
 
-@pytest.mark.parametrize("weight", ["1e+39", "1e-50", "1e-40"])
-@pytest.mark.parametrize("options", [(), ("--unweighted",)])
+@pytest.mark.parametrize(
+    ("weight", "options"), [("1e+39", ()), ("1e-50", ()), ("1e-40", ()), ("1e-50", ("--unweighted",))]
+)
 def test_a_weight_out_of_range_is_told_by_convert_too(weight: str, options: tuple[str, ...], refused: Refused) -> None:
     Path("e.csv").write_text(f"source,target,weight\na,b,0\nb,c,{weight}\n")
     said = refused("convert", "e.csv", "-o", "s", *options)

@@ -165,6 +165,10 @@ def _shards(path: Path) -> None:
     read_shards(path.parent)
 
 
+def _ids(path: Path) -> None:
+    read_ids(path, NAMED)
+
+
 def _labels(path: Path) -> None:
     table = read_labels(path, NUMBERED if path.suffix == ".npy" else NAMED)
     from nodewise.graph.labels import encode_labels
@@ -355,7 +359,7 @@ TARGETS: dict[str, Target] = {
         ),
         _shards,
     ),
-    "file of ids": Target("i.csv", _any(strategies.mutated([seeds.LABELS_CSV]), strategies.tables()), read_ids),
+    "file of ids": Target("i.csv", _any(strategies.mutated([seeds.LABELS_CSV]), strategies.tables()), _ids),
     "config": Target(
         "config.toml",
         _any(strategies.mutated(seeds.config()), strategies.toml_files()),

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
+from tests.command_line import of_an_earlier_version
 from tests.methods.planted import planted
 
 from nodewise.methods.inputs import Inputs, scaled, suitable
@@ -49,6 +50,7 @@ def test_negative_numbers_are_no_counts() -> None:
 def test_a_run_remembers_its_scaling_and_one_that_has_none_is_of_an_earlier_version(tmp_path: Path) -> None:
     model = GraphAutoEncoder(dimension=4, epochs=2, device="cpu").fit(planted())
     model.save(tmp_path / "run")
+    of_an_earlier_version(tmp_path / "run")
     path = tmp_path / "run" / "weights.safetensors"
     assert GraphAutoEncoder.load(tmp_path / "run").scaling_ == "shares"
     with safe_open(path, framework="pt") as file:

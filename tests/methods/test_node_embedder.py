@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
+from tests.command_line import of_an_earlier_version
 from tests.graphs import random_graph
 
 from nodewise.core import config
@@ -249,6 +250,7 @@ def test_a_run_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     assert "no such run folder" in refusal(lambda: NodeEmbedder.load(tmp_path / "none"))
     run = RunFolder(tmp_path / "run")
     embedder().fit(GRAPH).save(run.path)
+    of_an_earlier_version(run.path)
     weights = run.weights.read_bytes()
     run.weights.write_bytes(weights[: len(weights) // 2])
     assert "not a readable weights file" in refusal(lambda: NodeEmbedder.load(run.path))
@@ -276,6 +278,7 @@ def test_a_run_that_does_not_say_how_far_it_walked(tmp_path: Path, said: str | N
     """Runs of before walked 32 steps."""
     model = embedder().fit(replace(random_graph(80, 100, seed=1), features=None))
     model.save(tmp_path / "run")
+    of_an_earlier_version(tmp_path / "run")
     weights = RunFolder(tmp_path / "run").weights
     with safe_open(weights, framework="pt") as file:
         facts = {key: value for key, value in file.metadata().items() if key != "walked"}

@@ -129,7 +129,8 @@ def read_edge_list(file: ColumnFile, plan: EdgePlan | None = None) -> Edges:
     notes = [*read.notes, *plan.notes]
     columns, weights = read.keys, read.numbers
     del read
-    if not len(columns[0]) and file.has_names:
+    commented = any("comment line" in note for note in notes)  # which may be edges of ids that begin with #
+    if not len(columns[0]) and file.has_names and not commented:
         raise InputError(f"{file.path}: has columns ({listing(file.names)}) but no rows", code="empty-file")
     types: EdgeTypes | None = None
     if plan.type is not None:
