@@ -302,6 +302,36 @@ class TestStreams:
         for light in ((), ("--version",), ("embed", "--help")):
             assert python(*light, preexec_fn=limit).returncode == 0
 
+    @pytest.mark.parametrize("threads", ["1", "2"])
+    def test_the_limit_of_memory_that_is_recommended_is_enough(self, threads: str, ring: Path) -> None:
+        import resource
+
+        def run(limit: int, *command: str) -> subprocess.CompletedProcess[str]:
+            env = {"OMP_NUM_THREADS": threads}
+            return python(*command, env=env, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+        trained = (
+            "embed",
+            "edges.csv",
+            "-f",
+            "nodes.csv",
+            "-l",
+            "labels.csv",
+            "-o",
+            "run",
+            "-q",
+            "-m",
+            "dgi",
+            "-s",
+            "epochs=2",
+        )
+        refusal = run(10**9, *trained).stderr
+        assert refusal.endswith("[too-little-memory]\n")
+        recommended = int(refusal.partition("(ulimit -v) to ")[2].partition(" ")[0].replace(",", ""))
+        for command in (trained, ("evaluate", "run", "-q")):
+            done = run(recommended, *command)
+            assert (done.returncode, done.stderr) == (0, ""), command
+
 
 class TestEscapes:
     """Text of a file neither drives the terminal nor begins a line."""

@@ -61,9 +61,9 @@ for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
         add(app, _command, _panel)
 
-# What needs none of the large libraries, and the addresses that loading them takes on one thread.
+# What needs none of the large libraries, and the addresses that these and a tiny graph take, with those of each thread.
 _LIGHT = {"-h", "--help", "--version"}
-_LEAST_MEMORY = 1_200_000_000
+_LEAST_MEMORY, _LEAST_OF_A_THREAD = 1_800_000_000, 50_000_000
 
 # typer brings its own copy of click in newer versions; this is its base of every usage error in either.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
@@ -142,12 +142,14 @@ def _outcome(given: list[str]) -> int:
 
 
 def _require_memory(arguments: Sequence[str]) -> None:
-    """Refuse a limit of memory under which no library can be loaded, for in this some end the process themselves."""
+    """Refuse a limit under which libraries cannot work, for then some end the process themselves, or hang."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     light = not arguments or not _LIGHT.isdisjoint(arguments)
-    if not light and limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY:
-        least = f"raise the limit of {limit:,} bytes (ulimit -v) to {_LEAST_MEMORY:,} or more"
-        raise NodewiseError(f"not enough memory to start; {least}", code="too-little-memory")
+    chosen = os.environ.get("OMP_NUM_THREADS", "")
+    least = _LEAST_MEMORY + _LEAST_OF_A_THREAD * (int(chosen) if chosen.isdecimal() else os.cpu_count() or 1)
+    if not light and limit != resource.RLIM_INFINITY and limit < least:
+        remedy = f"raise the limit of {limit:,} bytes (ulimit -v) to {least:,} or more"
+        raise NodewiseError(f"not enough memory to start; {remedy}", code="too-little-memory")
 
 
 def _require_folder(arguments: Sequence[str]) -> None:
