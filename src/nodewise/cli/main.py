@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import resource
 import shlex
 import sys
@@ -43,6 +44,7 @@ from nodewise.core.environment import tune_process
 from nodewise.core.errors import InputError, NodewiseError, in_one_line, is_out_of_memory
 from nodewise.core.files import require_utf8
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code, reason, stopped_by_exception
+from nodewise.core.limits import parse_size
 from nodewise.core.terminal import begin_notes, drop_notes, end_notes, open_streams, release_notes, silence, tell
 
 app = typer.Typer(
@@ -109,7 +111,9 @@ def _outcome(given: list[str]) -> int:
     except SystemExit:  # rich's answer when nobody reads the help any more
         return 0
     except Interrupted as stop:
-        again = shlex.join(["nodewise", *given, *(() if "--resume" in given else ("--resume",))])
+        again = shlex.join(
+            ["nodewise", *_allowing_more(given, str(stop)), *(() if "--resume" in given else ("--resume",))]
+        )
         return _fail(f"{stop}; resume with: {again}", exit_code(stop))
     except KeyboardInterrupt as stop:
         return _fail(reason(stop), exit_code(stop))
@@ -139,6 +143,14 @@ def _outcome(given: list[str]) -> int:
     finally:
         end_notes()
     return 0
+
+
+def _allowing_more(arguments: list[str], stop: str) -> list[str]:
+    """Return the arguments; where memory was what stopped them with twice of it, for each resumption takes as much."""
+    if "--max-memory" not in stop:
+        return arguments
+    limit = re.compile(r"(?<=--max-memory[=\0])[^\0]+")
+    return limit.sub(lambda each: f"{2 * parse_size(each[0], '') / 1e6:.0f}MB", "\0".join(arguments)).split("\0")
 
 
 def _require_memory(arguments: Sequence[str]) -> None:
