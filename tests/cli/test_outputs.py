@@ -133,7 +133,7 @@ class TestFiles:
 
     def test_an_empty_name(self, embedded: Embedded, refused: Refused) -> None:
         embedded()
-        assert "it is a folder" in refused("report", "run", "-o", "")
+        assert refused("report", "run", "-o", "").endswith("[missing-file]\n")
 
     @pytest.mark.parametrize("name", RunFolder.NAMES)
     def test_a_runs_own_files(self, name: str, embedded: Embedded, nodewise: Nodewise, refused: Refused) -> None:
