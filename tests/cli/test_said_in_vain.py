@@ -82,3 +82,14 @@ def test_a_run_and_a_file_of_vectors_are_not_seeds_of_one_encoder(
         said = refused("evaluate", *both, "-l", "labels.csv")
         assert "embeddings.parquet does not say its settings" in said
         assert said.endswith("[other-settings]\n")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{}"])
+def test_a_run_that_no_longer_says_it_is_one(
+    refused: Refused, embedded: Callable[..., Path], content: bytes | None
+) -> None:
+    about = Path(embedded(), "environment.json")
+    about.unlink() if content is None else about.write_bytes(content)
+    said = refused("embed", "edges.csv", "-o", about.parent)
+    assert "environment.json, which would say that it is a run, is missing or damaged" in said
+    assert said.endswith("[foreign-folder]\n")
