@@ -46,6 +46,19 @@ def test_memory_beyond_the_limit_ends_the_work(nodewise: Nodewise, ring: Path, m
     assert "(--max-memory is 0.00 GB)" in stopped.err
 
 
+@pytest.mark.parametrize(("given", "advised"), [(("--max-memory", "1.5GB"), "3000MB"), (("--max-memory=2MB",), "4MB")])
+def test_resuming_is_advised_with_more_memory(
+    nodewise: Nodewise, ring: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], advised: str
+) -> None:
+    held = iter([0, 0])
+    monkeypatch.setattr("nodewise.core.limits.used_memory", lambda: next(held, 10**12))
+    embed = ("embed", "edges.csv", "-o", "run", *given, "--any-memory", *LONG, "--quiet")
+    stopped = nodewise(*embed)
+    assert (stopped.code, stopped.err.count("\n")) == (130, 1)
+    assert f"--max-memory{' ' if len(given) == 2 else '='}{advised} --any-memory" in stopped.err
+    assert stopped.err.endswith("--quiet --resume\n")
+
+
 @pytest.mark.parametrize("command", LIMITED)
 def test_who_may_take_long_can_be_limited(nodewise: Nodewise, command: str) -> None:
     said = nodewise(command, "--help").out

@@ -133,7 +133,7 @@ class TestFiles:
 
     def test_an_empty_name(self, embedded: Embedded, refused: Refused) -> None:
         embedded()
-        assert "it is a folder" in refused("report", "run", "-o", "")
+        assert refused("report", "run", "-o", "").endswith("[missing-file]\n")
 
     @pytest.mark.parametrize("name", RunFolder.NAMES)
     def test_a_runs_own_files(self, name: str, embedded: Embedded, nodewise: Nodewise, refused: Refused) -> None:
@@ -301,6 +301,36 @@ class TestStreams:
             assert "not enough memory to start; raise the limit of 300,000,000 bytes" in done.stderr
         for light in ((), ("--version",), ("embed", "--help")):
             assert python(*light, preexec_fn=limit).returncode == 0
+
+    @pytest.mark.parametrize("threads", ["1", "2"])
+    def test_the_limit_of_memory_that_is_recommended_is_enough(self, threads: str, ring: Path) -> None:
+        import resource
+
+        def run(limit: int, *command: str) -> subprocess.CompletedProcess[str]:
+            env = {"OMP_NUM_THREADS": threads}
+            return python(*command, env=env, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+        trained = (
+            "embed",
+            "edges.csv",
+            "-f",
+            "nodes.csv",
+            "-l",
+            "labels.csv",
+            "-o",
+            "run",
+            "-q",
+            "-m",
+            "dgi",
+            "-s",
+            "epochs=2",
+        )
+        refusal = run(10**9, *trained).stderr
+        assert refusal.endswith("[too-little-memory]\n")
+        recommended = int(refusal.partition("(ulimit -v) to ")[2].partition(" ")[0].replace(",", ""))
+        for command in (trained, ("evaluate", "run", "-q")):
+            done = run(recommended, *command)
+            assert (done.returncode, done.stderr) == (0, ""), command
 
 
 class TestEscapes:

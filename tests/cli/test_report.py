@@ -149,7 +149,7 @@ def test_a_run_without_labels(nodewise: Nodewise, embedded: Callable[..., Path])
     [
         (("--projection", "tsen"), "unknown projection 'tsen'"),
         (("--attributes", "missing.csv"), "missing.csv: no such file"),
-        (("--features", "nodes.csv"), "--features are those of --graph"),
+        (("--features", "nodes.csv"), "--features is about --graph"),
         (("--graph", "labels.csv", "--quiet"), "labels.csv has other nodes than run"),
         (("-o", "nowhere/page.html"), "the folder nowhere does not exist"),
     ],

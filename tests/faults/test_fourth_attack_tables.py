@@ -188,7 +188,7 @@ def test_files_are_called_what_they_are(tmp_path: Path, write: Callable[[str, st
 def test_a_name_that_is_empty_is_said_to_be(nodewise: Nodewise) -> None:
     outcome = nodewise("inspect", "")
     assert outcome.code == 2
-    assert "the name of the graph is empty" in outcome.err
+    assert outcome.err.endswith("[missing-file]\n")
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,12 @@ def classify(
     inputs = (run_or_graph, files.features, files.labels, learning.config, which.new, which.attributes)
     check_file(output, *inputs, run=None if method else run_or_graph)
     if method is None:
-        given = {"--features": files.features, "--config": learning.config, "--set": learning.set}
-        for option in (name for name, value in (given | {"--threads": speed.threads}).items() if value):
-            raise InputError(f"{option} belongs to a method that learns from a graph; name one with --method")
+        given = {"features": files.features, "config": learning.config, "set": learning.set, "threads": speed.threads}
+        about_graph = {"columns": files.tables.columns, "data_dir": files.data_dir} | vars(files.edges)
+        for option in cli.said(given | about_graph):
+            told = f"{option} belongs to a method that learns from a graph; name one with --method"
+            raise InputError(told, code="usage")
+        cli.refuse_idle(files.tables, None, files.labels, which.attributes)
         _by_vectors(Path(run_or_graph), output, files, which, shown)
         return
     for option in (name for name, value in {"--new": which.new, "--attributes": which.attributes}.items() if value):

@@ -50,6 +50,8 @@ def clusters(
 
     if wanted.k != "auto" and not wanted.k.isdecimal():
         raise InputError(f"-k {wanted.k}: give a whole number of clusters, or auto")
+    if id_column is not None and attributes is None:
+        raise InputError("--id-column is about --attributes; give that, or leave --id-column out", code="usage")
     if wanted.output is not None:
         check_file(wanted.output, attributes, graph, run=run)
     found = find_clusters(

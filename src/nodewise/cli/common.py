@@ -6,7 +6,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -119,7 +119,7 @@ class Files:
         """Return where the graph is, with everything said about it; refuse names of columns that nothing has."""
         found = self._found(graph)
         if not found.is_data_set:  # which is refused together with any column
-            _refuse_idle(self.tables, found.features, found.labels)
+            refuse_idle(self.tables, found.features, found.labels)
         return found
 
     def _found(self, graph: str) -> GraphSource:
@@ -128,11 +128,18 @@ class Files:
         )
 
 
-def _refuse_idle(tables: source.TableColumns, features: Path | None, labels: Path | None) -> None:
+def said(options: Mapping[str, object]) -> list[str]:
+    """Return the flags of those options that something was said about."""
+    return [f"--{name.replace('_', '-')}" for name, value in options.items() if value not in (None, [])]
+
+
+def refuse_idle(
+    tables: source.TableColumns, features: Path | None, labels: Path | None, attributes: Path | None = None
+) -> None:
     """Refuse what is said about columns where no file is given that has any."""
     from nodewise.read.formats import format_of
 
-    meant = {"id_column": (features, labels), "label_column": (labels,), "columns": (features,)}
+    meant = {"id_column": (features, labels, attributes), "label_column": (labels,), "columns": (features,)}
     for name, files in meant.items():
         if getattr(tables, name) is None:
             continue
@@ -159,10 +166,13 @@ class RunFiles(LabeledFiles):
 
     graph: GraphOption = None
 
-    def keywords(self) -> dict[str, Any]:
-        """Return them as keywords of the functions that evaluate and show runs."""
-        if self.graph is None and self.features is not None:
-            raise InputError("--features are those of --graph GRAPH; name it too")
+    def keywords(self, attributes: Path | None = None) -> dict[str, Any]:
+        """Return them as keywords of the functions that evaluate and show runs; refuse what they would not look at."""
+        if self.graph is None:
+            for flag in said({"features": self.features} | vars(self.edges)):
+                raise InputError(f"{flag} is about --graph GRAPH; name it too, or leave {flag} out", code="usage")
+        if self.graph is None or not self._found(self.graph).is_data_set:
+            refuse_idle(self.tables, self.features, self.labels, attributes)
         # The labels are of the run, not of the graph that it is compared with, and columns may be theirs.
         given = None if self.graph is None else replace(self._found(self.graph), labels=None)
         return {"source": given, "labels_file": self.labels, "tables": self.tables, "data_dir": self.data_dir}

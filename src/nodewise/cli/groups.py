@@ -18,14 +18,24 @@ from nodewise.core.errors import InputError
 
 _PLACES = ("FILE", "DIR", "RUN", "STORE")
 """How the help shows options that take a file or folder; of their types, versions of typer know different things."""
+_NAMES = (*_PLACES, "GRAPH", "RUN_OR_FILE", "RUN_OR_GRAPH")
 
 
 class Command(TyperCommand):
-    """A command that refuses two files for an option that takes one; of other options the last counts, as usual."""
+    """A command that refuses two files for an option that takes one; of other options the last counts, as usual.
+
+    An empty name, such as an unset variable leaves, is refused: a path would take it for the working folder.
+    """
 
     def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
         """Look at the options before they are taken apart as usual."""
-        given: list[Any] = self.make_parser(context).parse_args(args=list(arguments))[2]
+        values, _, parsed = self.make_parser(context).parse_args(args=list(arguments))
+        given: list[Any] = parsed
+        for place in (each for each in self.params if each.metavar in _NAMES):
+            value = values.get(place.name)
+            if "" in (value if isinstance(value, list | tuple) else [value]):
+                name = max(place.opts, key=len) if place.param_type_name == "option" else place.metavar
+                raise InputError(f"the name given as {name} is empty; name a file or a folder", code="missing-file")
         for option, times in Counter(given).items():
             if times > 1 and option.metavar in _PLACES and not option.multiple:
                 raise InputError(f"{max(option.opts, key=len)} is given {times} times; give it once", code="usage")

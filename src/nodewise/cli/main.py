@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import resource
 import shlex
 import sys
@@ -43,6 +44,7 @@ from nodewise.core.environment import tune_process
 from nodewise.core.errors import InputError, NodewiseError, in_one_line, is_out_of_memory
 from nodewise.core.files import require_utf8
 from nodewise.core.interrupt import Interrupted, Stopped, exit_code, reason, stopped_by_exception
+from nodewise.core.limits import parse_size
 from nodewise.core.terminal import begin_notes, drop_notes, end_notes, open_streams, release_notes, silence, tell
 
 app = typer.Typer(
@@ -61,9 +63,9 @@ for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
         add(app, _command, _panel)
 
-# What needs none of the large libraries, and the addresses that loading them takes on one thread.
+# What needs none of the large libraries, and the addresses that these and a tiny graph take, with those of each thread.
 _LIGHT = {"-h", "--help", "--version"}
-_LEAST_MEMORY = 1_200_000_000
+_LEAST_MEMORY, _LEAST_OF_A_THREAD = 1_800_000_000, 50_000_000
 
 # typer brings its own copy of click in newer versions; this is its base of every usage error in either.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
@@ -109,7 +111,9 @@ def _outcome(given: list[str]) -> int:
     except SystemExit:  # rich's answer when nobody reads the help any more
         return 0
     except Interrupted as stop:
-        again = shlex.join(["nodewise", *given, *(() if "--resume" in given else ("--resume",))])
+        again = shlex.join(
+            ["nodewise", *_allowing_more(given, str(stop)), *(() if "--resume" in given else ("--resume",))]
+        )
         return _fail(f"{stop}; resume with: {again}", exit_code(stop))
     except KeyboardInterrupt as stop:
         return _fail(reason(stop), exit_code(stop))
@@ -141,13 +145,23 @@ def _outcome(given: list[str]) -> int:
     return 0
 
 
+def _allowing_more(arguments: list[str], stop: str) -> list[str]:
+    """Return the arguments; where memory was what stopped them with twice of it, for each resumption takes as much."""
+    if "--max-memory" not in stop:
+        return arguments
+    limit = re.compile(r"(?<=--max-memory[=\0])[^\0]+")
+    return limit.sub(lambda each: f"{2 * parse_size(each[0], '') / 1e6:.0f}MB", "\0".join(arguments)).split("\0")
+
+
 def _require_memory(arguments: Sequence[str]) -> None:
-    """Refuse a limit of memory under which no library can be loaded, for in this some end the process themselves."""
+    """Refuse a limit under which libraries cannot work, for then some end the process themselves, or hang."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     light = not arguments or not _LIGHT.isdisjoint(arguments)
-    if not light and limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY:
-        least = f"raise the limit of {limit:,} bytes (ulimit -v) to {_LEAST_MEMORY:,} or more"
-        raise NodewiseError(f"not enough memory to start; {least}", code="too-little-memory")
+    chosen = os.environ.get("OMP_NUM_THREADS", "")
+    least = _LEAST_MEMORY + _LEAST_OF_A_THREAD * (int(chosen) if chosen.isdecimal() else os.cpu_count() or 1)
+    if not light and limit != resource.RLIM_INFINITY and limit < least:
+        remedy = f"raise the limit of {limit:,} bytes (ulimit -v) to {least:,} or more"
+        raise NodewiseError(f"not enough memory to start; {remedy}", code="too-little-memory")
 
 
 def _require_folder(arguments: Sequence[str]) -> None:

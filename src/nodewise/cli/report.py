@@ -33,7 +33,7 @@ def report(*, run: cli.RunName, look: Look, files: cli.RunFiles, shown: cli.Show
     A map of the nodes to search, color and select from, the curves of training, how well classes can be predicted,
     and the settings, in one file that any browser opens and that loads nothing from elsewhere.
     """
-    inputs = files.keywords()
+    inputs = files.keywords(look.attributes)
     from nodewise.runs.page import write_report
 
     options: dict[str, Any] = {"attributes_file": look.attributes, "projection": look.projection, "seed": look.seed}

@@ -38,7 +38,9 @@ class Search:
             "NAME",
         ),
     ] = "validation"
-    split: Annotated[str, cli.option("How your own labels are split, such as random:20x500x1000.", "SPLIT")] = "public"
+    split: Annotated[
+        str | None, cli.option("How labels are split, such as random:20x500x1000; public if not given.", "SPLIT")
+    ] = None
     variants: Annotated[str, cli.option("full (the method), plain (its loss alone), or both.", "NAMES")] = "full"
     space: Annotated[
         str, cli.option("quick: the usual encoder, 80 steps; narrow: 320 steps; wide: others too.", "NAME")
@@ -83,11 +85,14 @@ def tune(
         raise InputError(f"unknown objective {objective!r}{did_you_mean(objective, CHOSEN_BY)}")
     if plan.search not in ("random", "optuna"):
         raise InputError(f"unknown search {plan.search!r}{did_you_mean(plan.search, ('random', 'optuna'))}")
+    if objective == "links" and plan.split is not None:
+        raise InputError("--split is of labels, which --objective links does not read; leave it out", code="usage")
+    split = plan.split or "public"
     chosen = _known(plan.variants, plan.space)
     cli.use_threads(speed.threads)
     began = time.time()
     data = load_graph(files.source(graph), quiet)
-    data = _visible(data, objective, plan.split, seed)
+    data = _visible(data, objective, split, seed)
 
     from nodewise.core.parallel import run_shares
     from nodewise.training.device import choose_device
@@ -103,7 +108,7 @@ def tune(
         "edges": data.num_edges,
         CONTENT: content_of_graph(data),
         "objective": objective,
-        "split": plan.split if objective != "links" else None,
+        "split": split if objective != "links" else None,
         "runs": plan.runs,
         "space": plan.space,
         "seed": seed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -105,9 +106,12 @@ _SPINS = "3000"
 def tune_process() -> None:
     """Set how long threads spin and how torch takes memory, unless the user has; only of use before torch is imported.
 
-    Large tensors in pages of 2 MB spare a large graph a third of its time, which went into pages of 4 kB.
+    Large tensors in pages of 2 MB spare a large graph a third of its time, which went into pages of 4 kB. Arrow's own
+    allocator takes a GiB of addresses beforehand, which under a limit of them the other libraries then lack.
     """
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)
 

@@ -191,9 +191,11 @@ class RunFolder:
                 code="not-a-plain-file",
             )
         if found and not self.is_ours() and not RunFolder(self.partial)._is_complete():
-            raise InputError(
-                f"{self.path}: holds files that are not a run's; name a new or empty folder", code="foreign-folder"
-            )
+            what = "holds files that are not a run's; name a new or empty folder"
+            if {self.config.name, self.embeddings.name} <= found:
+                about = f"{self.environment.name}, which would say that it is a run, is missing or damaged"
+                what = f"{about}; name another folder, or remove this one if it was a run"
+            raise InputError(f"{self.path}: {what}", code="foreign-folder")
 
     def is_ours(self) -> bool:
         """Tell whether nodewise wrote the run, and not somebody else files of the same names: it may be replaced."""

@@ -85,5 +85,5 @@ def _watch(over: threading.Event, minutes: float | None, memory: int | None) -> 
             ask_to_stop(f"stopped after {minutes:g} minutes (--max-minutes)")
             return
         if memory is not None and (used := used_memory()) > memory:
-            ask_to_stop(f"stopped at {used / 1e9:.2f} GB of memory (--max-memory is {memory / 1e9:.2f} GB)")
+            ask_to_stop(f"stopped at {used / 1e9:.2f} GB of memory (--max-memory is {memory / 1e9:.2f} GB); allow more")
             return

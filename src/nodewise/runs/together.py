@@ -16,7 +16,7 @@ from nodewise.core.registry import FileText
 from nodewise.graph.graph import Graph
 from nodewise.graph.ids import NodeIds
 from nodewise.runs.source import GraphSource, load_graph
-from nodewise.vectors.embedding_files import read_parquet_ids
+from nodewise.vectors.embedding_files import READERS, read_parquet_ids
 from nodewise.vectors.embeddings import Embeddings, read_embeddings
 from nodewise.vectors.shards import has_shards, read_shards
 
@@ -69,6 +69,12 @@ def read_runs(paths: Sequence[Path]) -> Runs:
         if aligned is None:
             raise InputError(
                 f"{other.name} is of other nodes than {first.name}; evaluate them one by one", code="other-nodes"
+            )
+        if (other.settings is None) != (first.settings is None):
+            silent, one = (other, first) if other.settings is None else (first, other)
+            raise InputError(
+                f"{silent.name} does not say its settings, so it is no seed of {one.name}; evaluate them one by one",
+                code="other-settings",
             )
         if other.settings != first.settings:
             raise InputError(
@@ -179,7 +185,8 @@ def read_vectors(run_or_file: Path) -> Embeddings:
     """Return the embeddings of a run folder, of a folder of shards, or of a file."""
     if has_shards(run_or_file):
         return read_shards(run_or_file)
-    if not run_or_file.exists() or run_or_file.is_dir():
+    meant_as_file = not run_or_file.exists() and run_or_file.name.lower().endswith(tuple(READERS))
+    if not meant_as_file and not run_or_file.is_file():
         run = RunFolder.open(run_or_file)
         found = read_embeddings(run.embeddings)
         _require_as_written(run, nodes=len(found), dimensions=found.num_dimensions)
