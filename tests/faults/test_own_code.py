@@ -22,7 +22,7 @@ class Unknown(nw.Strategy):
         return batch.negatives
 
 class Misspelled(nw.EncoderSettings):
-    share: Flaot = 0.5
+    share: Undefined = 0.5
 
     def build(self, num_features, seeds):
         return None
