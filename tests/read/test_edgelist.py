@@ -39,11 +39,29 @@ def pairs(edges):
         (",u,v\n0,10,20\n1,20,30\n", [(10, 20), (20, 30)]),
         (",u,v\n7,10,20\n3,20,30\n", [(10, 20), (20, 30)]),
         (",u\n7,10\n3,20\n", [(7, 10), (3, 20)]),
+        (",a,b\n0,10,20\n1,20,30\n0,30,40\n", [(10, 20), (20, 30), (30, 40)]),
+        ("date,user,item\n2020,10,20\n2021,20,30\n", [(10, 20), (20, 30)]),
+        ("subject,predicate,object\na,likes,b\n", [("a", "b")]),
+        ("year,id\n1,2\n", [(1, 2)]),
         ("weight,type\n1,2\n", [(1, 2)]),
     ],
 )
 def test_the_ends_are_the_columns_named_so_or_the_first_two(tmp_path, content, expected):
     assert pairs(read_edge_list(opened(tmp_path, content))) == expected
+
+
+def test_ends_of_two_kinds_are_asked_for(tmp_path):
+    for content in ("order,customer,product\n1000,C1,P2\n1001,C2,P1\n", {"order": [1], "c": ["C"], "p": ["P"]}):
+        with pytest.raises(InputError) as error:
+            plan_edges(opened(tmp_path, content))
+        assert error.value.code == "missing-column"
+    file = opened(tmp_path, "order,customer,product\n1000,C1,P2\n")
+    assert pairs(read_edge_list(file, plan_edges(file, NamedColumns("customer", "product")))) == [("C1", "P2")]
+
+
+def test_triples_without_names_are_pointed_out(tmp_path):
+    triples = opened(tmp_path, "a\tlikes\tb\nb\tknows\tc\n")
+    assert any("say so with --source 1 --type-column 2 --target 3" in note for note in read_edge_list(triples).notes)
 
 
 def test_the_user_may_name_the_columns(tmp_path):

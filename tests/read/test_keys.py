@@ -82,7 +82,7 @@ def test_two_columns_that_may_both_hold_the_ids_are_asked_about(tmp_path, first)
         (table(("", (0, 2, 1)), ("id", "abc")), (0,)),
         (table(("", (9, 2, 5)), ("Unnamed: 0", (7, 8, 9)), ("id", "abc")), (0, 1)),
         (table(("id", "abc"), ("__index_level_0__", (5, 2, 9))), (1,)),
-        (table(("", (0, 2, 2)), ("id", "abc")), ()),
+        (table(("", (0, 2, 2)), ("id", "abc")), (0,)),
         (table(("", "xyz"), ("id", "abc")), ()),
         (table(("row", range(3)), ("id", "abc")), (0,)),
         (table(("row", (0, 2, 1)), ("id", "abc")), ()),

@@ -29,10 +29,12 @@ def ways_to_write(table: Any) -> list[Any]:
     table.to_csv("plain.csv", index=False)
     table.to_csv("unnamed.csv")
     table.set_axis(range(1, 6)).to_csv("from_one.csv")
+    table.set_axis([0, 1, 2, 0, 1]).to_csv("repeated.csv")
     table.reset_index().to_csv("index.csv", index=False)
     table.reset_index().to_parquet("index.parquet")
     table.rename(columns={"id": "user"}).to_csv("user.csv")
-    return ["plain.csv", "unnamed.csv", "from_one.csv", "index.csv", "index.parquet", "user.csv", table.reset_index()]
+    files = ("plain", "unnamed", "from_one", "repeated", "index", "user")
+    return [*(f"{name}.csv" for name in files), "index.parquet", table.reset_index()]
 
 
 def test_labels() -> None:
@@ -56,7 +58,7 @@ def test_vectors() -> None:
     table = pd.DataFrame({"id": IDS, "v0": [i + 0.0 for i in IDS], "v1": 0.5})
     table.set_axis([7, 3, 9, 1, 5]).to_csv("shuffled.csv")
     table.set_axis([7, 3, 9, 1, 5]).to_parquet("shuffled.parquet")
-    for file in (*ways_to_write(table)[:-2], "shuffled.csv", "shuffled.parquet"):
+    for file in (*ways_to_write(table)[:5], "index.parquet", "shuffled.csv", "shuffled.parquet"):
         found = read_embeddings(Path(file))
         assert list(found.ids) == IDS
         assert found.vectors.tolist() == [[i, 0.5] for i in IDS]

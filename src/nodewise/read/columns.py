@@ -17,6 +17,7 @@ END_NAMES = (
     *(("source", "target"), ("sourceid", "targetid"), ("src", "dst"), ("startid", "endid"), ("node1", "node2")),
     *(("from", "to"), ("fromid", "toid"), ("fromnode", "tonode"), ("fromnodeid", "tonodeid"), ("head", "tail")),
     *(("sender", "receiver"), ("payer", "payee"), ("caller", "callee"), ("citing", "cited"), ("buyer", "seller")),
+    ("subject", "object"),
 )
 """Names of the two ends of edges that go together; `source` beside `from` and `to` says where a row is from."""
 SOURCE_NAMES, TARGET_NAMES = (frozenset(names) for names in zip(*END_NAMES, strict=True))
@@ -24,7 +25,7 @@ ID_NAMES = frozenset(("id", "ids", "node", "nodes", "nodeid", "name", "key", "in
 CERTAIN_ID_NAMES = frozenset(("id", "ids", "node", "nodes", "nodeid"))
 """What is called so holds ids; the other names of ids are those of other things as well."""
 WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edgeweight"))
-TYPE_NAMES = frozenset(("type", "edgetype", "relation", "relationship"))
+TYPE_NAMES = frozenset(("type", "edgetype", "relation", "relationship", "predicate"))
 CLASS_NAMES = frozenset(("label", "labels", "class", "classes"))
 LABEL_NAMES = CLASS_NAMES | {"y", "category", "target"}
 

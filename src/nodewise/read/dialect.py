@@ -228,7 +228,9 @@ def _has_names(rows: list[list[str]], known: tuple[frozenset[str], ...]) -> bool
     first = rows[0]
     orders = (known, known[::-1])  # the ends of edges may stand the other way round
     known_names = (all(simplified(v) in names for v, names in zip(first, order, strict=False)) for order in orders)
-    if len(first) >= len(known) and any(known_names):
+    places = {next((i for i, value in enumerate(first) if simplified(value) in names), None) for names in known}
+    apart = len(first) > len(known) > 1 and None not in places and len(places) == len(known)  # a type stands between
+    if apart or (len(first) >= len(known) and any(known_names)):
         return True
     if len(rows) == 1 or any(is_number(value) for value in first):
         return False

@@ -24,11 +24,16 @@ from nodewise.read.columns import (
     ColumnFile,
     column_called,
     column_given,
+    simplified,
 )
-from nodewise.read.keys import row_numbers
+from nodewise.read.keys import id_kinds, row_numbers
 from nodewise.read.parquet import written_numbers
 
 _ROWS = 1 << 16
+_NO_ENDS = frozenset(
+    ("id", "edgeid", "rowid", "row", "line", "nr", "no", "date", "time", "timestamp", "datetime", "year")
+)
+"""What columns beside those of the ends are often called."""
 
 
 class NamedColumns(NamedTuple):
@@ -237,7 +242,16 @@ def _first_two(file: ColumnFile, named: NamedColumns) -> tuple[int, int]:
     said = [column_given(file, name) for name in (named.weight, named.type) if name is not None]
     taken = {*said, column_called(file, WEIGHT_NAMES), column_called(file, TYPE_NAMES), *row_numbers(file)}
     free = [i for i in range(len(file.names)) if i not in taken]
-    return (free[0], free[1]) if len(free) > 1 else (0, 1)
+    plain = [i for i in free if not file.has_names or simplified(file.names[i]) not in _NO_ENDS]
+    first, second = next((each[0], each[1]) for each in (plain, free, (0, 1)) if len(each) > 1)
+    # A number of the order before the customer, or a date after the sender, is no node: two kinds of ids hardly mix.
+    if file.has_names and len(file.names) > 2 and len(set(id_kinds(file, [first, second]))) > 1:
+        raise InputError(
+            f"{file.path}: which columns are the ends of edges ({listing(file.names)})? name them with --source and "
+            "--target",
+            code="missing-column",
+        )
+    return first, second
 
 
 def _weight_column(file: ColumnFile, ends: tuple[int, int], given: str | None) -> int | None:
@@ -292,6 +306,9 @@ def _column_notes(
     if doubtful and not unweighted:
         name, option = file.names[third], f"--weight-column {third + 1}"
         notes.append(f"{file.path.name}: if {name} holds weights, use them with {option}")
+    if not file.has_names and len(file.names) == 3 and not file.is_numeric(2) and kind is None:
+        how = "--source 1 --type-column 2 --target 3"
+        notes.append(f"{file.path.name}: if column 2 holds the types of edges, as in triples, say so with {how}")
     usual = (column_called(file, SOURCE_NAMES), column_called(file, TARGET_NAMES))
     if file.has_names and ends != usual:
         first, second = (excerpt(file.names[i]) for i in ends)

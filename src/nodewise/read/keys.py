@@ -43,8 +43,8 @@ def named_id_column(file: ColumnFile, but: Collection[int | None] = ()) -> int |
 def row_numbers(file: ColumnFile) -> tuple[int, ...]:
     """Return the columns that only number the rows, or are their ids if no other column is.
 
-    They are columns without a name, as pandas and R write them, of different whole numbers, since rows may have been
-    sorted or filtered; and a first column called `index` and the like that counts from 0 or 1.
+    They are columns of whole numbers without a name, or a first one called `index`, as pandas and R write them, since
+    rows may have been sorted, filtered or put together; and a first column called `row` and the like that counts.
     """
     if not file.has_names or len(file.names) < 2:
         return ()
@@ -53,7 +53,7 @@ def row_numbers(file: ColumnFile) -> tuple[int, ...]:
     if not named:
         return ()
     samples = zip(named, _sample(file, named), strict=True)
-    return tuple(i for i, values in samples if (_counts if bare[i] in _COUNTERS[1:] else _all_different)(values))
+    return tuple(i for i, values in samples if (_counts if bare[i] in _COUNTERS[1:] else _are_whole)(values))
 
 
 def id_column(
@@ -111,6 +111,11 @@ def holds_ids(file: ColumnFile, nodes: NodeIds) -> bool:
     return False
 
 
+def id_kinds(file: ColumnFile, columns: list[int]) -> list[str]:
+    """Return of each column whether its first values are whole numbers or text."""
+    return [id_kind(values.type) for values in _sample(file, columns)]
+
+
 def _sample(file: ColumnFile, columns: list[int]) -> list[Any]:
     """Return the first values of some columns, each of its own type."""
     first = next(file.batches(columns, (), _SAMPLED), None)
@@ -124,8 +129,12 @@ def _share_of(nodes: NodeIds, values: Any) -> float:
     return float((nodes.positions(values) >= 0).mean())
 
 
+def _are_whole(values: Any) -> bool:
+    return id_kind(values.type) == "integer" and len(values) > 0
+
+
 def _all_different(values: Any) -> bool:
-    return id_kind(values.type) == "integer" and len(values) > 0 and len(values.unique()) == len(values)
+    return _are_whole(values) and len(values.unique()) == len(values)
 
 
 def _counts(values: Any) -> bool:

@@ -83,7 +83,8 @@ def refuse_foreign(folder: Path, name: str, *, whole: bool) -> None:
     begun = whole and found & set(_ROWS) and not found & set(tables)
     taken = sorted(found if whole else found & set(tables))
     if taken and not (ours or begun):
-        raise InputError(f"{folder / taken[0]}: is not a table of ours; name another folder", code="foreign-folder")
+        named = tables[1] if tables[1] in taken else taken[0]
+        raise InputError(f"{folder / named}: is not a table of ours; name another folder", code="foreign-folder")
 
 
 def write_tables(folder: Path, name: str, title: str, tables: Sequence[Table], warning: str = "") -> str:

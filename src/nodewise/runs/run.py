@@ -260,6 +260,7 @@ class Run:
     def new_nodes(self, graph: Graph) -> NodeIds:
         """Return the nodes of a graph that the run has no vectors for; that there are none is an error."""
         require_type("the graph", graph, Graph, "a Graph")
+        self.folder.refuse_changed(self.folder.embeddings)  # nodes of another run would be new, or old, here
         seen = read_parquet_ids(self.folder.embeddings)
         fresh = graph.ids.to_arrow().filter(seen.positions(graph.ids, graph.name) < 0)
         if len(fresh) == 0:
