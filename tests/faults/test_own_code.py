@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 from tests.command_line import SMALL, Nodewise, python
 
 STRATEGIES = """
 from __future__ import annotations
 from typing import TYPE_CHECKING
+import torch
 import nodewise as nw
 
 if TYPE_CHECKING:
@@ -26,6 +28,11 @@ class Misspelled(nw.EncoderSettings):
 
     def build(self, num_features, seeds):
         return None
+
+class Doubles(nw.Strategy):
+    def choose(self, batch):
+        torch.set_default_dtype(torch.float64)
+        return batch.negatives
 
 class Waits(nw.Strategy):
     async def choose(self, batch):
@@ -137,3 +144,9 @@ def test_a_coroutine_is_no_answer_and_nothing_else_is_said(own: Path) -> None:
     done = python("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", "-q", *chosen)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert done.stderr.endswith("[bad-strategy]\n")
+
+
+def test_what_a_strategy_sets_for_torch_ends_with_it(own: Path, nodewise: Nodewise) -> None:
+    chosen = (*SMALL, "--set", "sampling.strategy=own_strategies.py:Doubles")
+    assert nodewise("embed", "edges.csv", "-f", "nodes.csv", "-o", "run", "-q", *chosen).code == 0
+    assert torch.get_default_dtype() == torch.float32

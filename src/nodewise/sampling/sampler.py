@@ -225,6 +225,7 @@ class _Applied:
         if self._ours:
             yield
             return
+        usual = torch.get_default_dtype()
         try:
             yield
         except (NodewiseError, KeyboardInterrupt):
@@ -237,6 +238,8 @@ class _Applied:
                 raise
             told = f"strategy {self._name} {failure(type(self.strategy), error)}"
             raise InputError(told, code="bad-strategy") from error
+        finally:
+            torch.set_default_dtype(usual)  # of all that follows in this process
 
     def _require(self, what: str, found: object, dtype: torch.dtype, shape: tuple[int, ...], batch: Candidates) -> None:
         """Refuse what is no tensor of this shape and place, or has a gradient; float32 stands for any floating type."""
