@@ -321,7 +321,7 @@ def _column_notes(
             f"{file.names[named]} says which is not"
         )
     used_up = (*ends, weight, kind, *([third] if doubtful else []))
-    unused = [name for i, name in enumerate(file.names) if i not in used_up]
+    unused = [name or "''" for i, name in enumerate(file.names) if i not in used_up]
     if unused:
         notes.append(f"{file.path.name}: not used: {listing(unused)}")
     return notes
