@@ -33,6 +33,7 @@ def pairs(edges):
         ({"when": [9], "dst": ["b"], "src": ["a"]}, [("a", "b")]),
         ("head,relation,tail\n1,knows,2\n", [(1, 2)]),
         (":TYPE,:END_ID,:START_ID\nknows,2,1\n", [(1, 2)]),
+        (":START_ID(P),role,:END_ID(P),:TYPE\nn1,x,n2,KNOWS\n", [("n1", "n2")]),
         ("source,from,to\nweb,1,2\n", [(1, 2)]),
         ("weight,u,v\n1,10,20\n", [(10, 20)]),
         ("u,relation,v\n1,knows,2\n", [(1, 2)]),

@@ -43,6 +43,15 @@ def test_by_default_nothing_is_said_resumed_or_replaced(ring: Callable[..., Grap
     assert capfd.readouterr().err == ""
 
 
+def test_a_run_that_lost_its_vectors_is_still_of_its_graph(ring: Callable[..., GraphSource]) -> None:
+    assert embed(smoothed(), ring(), "run") is not None
+    Path("run/embeddings.parquet").unlink()
+    with pytest.raises(InputError) as error:
+        embed(smoothed(), ring(31, "other.csv"), "run")
+    assert error.value.code == "other-run"
+    assert embed(smoothed(), ring(), "run") is not None
+
+
 def test_memory_is_looked_at_by_default(ring: Callable[..., GraphSource], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nodewise.training.device.available_memory", lambda *_: 10**6)
     with pytest.raises(InputError) as error:

@@ -95,9 +95,10 @@ class ColumnFile(Protocol):
 def simplified(name: str) -> str:
     """Return a column name without case, spaces and punctuation, to compare with known ones.
 
-    >>> simplified("Node_ID")
-    'nodeid'
+    >>> simplified("Node_ID"), simplified(":START_ID(Person)")
+    ('nodeid', 'startid')
     """
+    name = re.sub(r"^(.*:.*)\(.*\)$", r"\1", name)  # Neo4j's group of ids
     return re.sub(r"[\W_]+", "", name).lower()
 
 

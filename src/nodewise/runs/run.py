@@ -328,7 +328,7 @@ def refuse_another_run(run: RunFolder, model: Embedder, graph: Graph | None, who
         whole: the fingerprint of the graph before edges were held out, if some were.
         remedy: how the user would replace it all the same.
     """
-    if not run.config.is_file() or not run.embeddings.is_file():
+    if not run.config.is_file():
         return
     about = run.read_environment()
     of, method = about.get("graph", {}), about.get("method")
