@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from tests.command_line import SMALL, python
 
 import nodewise as package
@@ -302,6 +303,7 @@ class TestStreams:
         for light in ((), ("--version",), ("embed", "--help")):
             assert python(*light, preexec_fn=limit).returncode == 0
 
+    @pytest.mark.skipif(torch.version.cuda is not None, reason="CUDA's libraries take more addresses")
     @pytest.mark.parametrize("threads", ["1", "2"])
     def test_the_limit_of_memory_that_is_recommended_is_enough(self, threads: str, ring: Path) -> None:
         import resource
