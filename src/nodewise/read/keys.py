@@ -86,9 +86,9 @@ def id_column(
         best = max(shares, key=lambda i: shares[i])
         return (best, True) if shares[best] > 2 * shares[usual] else (usual, certain)
     counters = row_numbers(file)
-    rivals = [i for i in tried if i not in (usual, *counters) and shares[i] > 0.5 and _all_different(samples[i])]
-    if usual not in counters or not _counts(samples[usual]):
-        rivals = [i for i in rivals if len(samples[i]) >= _BY_CHANCE or _LIKE_ID.search(file.names[i])]
+    few = usual in counters and _counts(samples[usual])  # against 0, 1, 2, ... a few rows are enough
+    others = [i for i in tried if i not in (usual, *counters)]
+    rivals = [i for i in others if _likely_ids(samples[i], shares[i], file.names[i], few)]
     if not rivals:
         return usual, certain
     if usual in counters or shares[usual] <= 0.5 or not _all_different(samples[usual]):
@@ -105,10 +105,16 @@ def holds_ids(file: ColumnFile, nodes: NodeIds) -> bool:
     tried = range(min(len(file.names), _MOST_TRIED))
     named = named_id_column(file)
     for i, values in zip(tried, _sample(file, list(tried)), strict=True):
-        share, enough = _share_of(nodes, values), len(values) >= _BY_CHANCE or _LIKE_ID.search(file.names[i])
-        if share > (0 if i == named else 0.5) and (i == named or (enough and _all_different(values))):
+        share = _share_of(nodes, values)
+        if (i == named and share > 0) or _likely_ids(values, share, file.names[i]):
             return True
     return False
+
+
+def _likely_ids(values: Any, share: float, name: str, few: bool = False) -> bool:
+    """Tell whether values are different whole numbers, most of them ids, and not just by chance in a few rows."""
+    enough = few or len(values) >= _BY_CHANCE or _LIKE_ID.search(name) is not None
+    return enough and share > 0.5 and _all_different(values)
 
 
 def id_kinds(file: ColumnFile, columns: list[int]) -> list[str]:
