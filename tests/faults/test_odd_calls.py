@@ -1,4 +1,4 @@
-"""What a third tester who had not seen the code found: calls from Python that ended in another library's words."""
+"""Calls from Python that once ended in another library's words, or were taken for something else."""
 
 from __future__ import annotations
 

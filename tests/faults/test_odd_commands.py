@@ -128,7 +128,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with edges, a table, labels, a run of them, and files of vectors."""
     from nodewise.cli.main import main
 
-    folder = tmp_path_factory.mktemp("attacked")
+    folder = tmp_path_factory.mktemp("odd")
     (folder / "edges.csv").write_text("".join(f"n{i},n{(i + step) % NODES}\n" for i in range(NODES) for step in (1, 3)))
     people = "\n".join(f"n{i},{i * 3 % 17},{('DE', 'FR', 'IT')[i % 3]},2022-01-{i % 28 + 1:02d}" for i in range(NODES))
     (folder / "people.csv").write_text(f"id,age,country,since\n{people}\n")
@@ -149,7 +149,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(("files", "command", "code"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_attack(
+def test_odd_command(
     files: Mapping[str, str],
     command: str,
     code: str,

@@ -1,4 +1,4 @@
-"""What a fourth tester who had not seen the code found on the command line."""
+"""Commands that once ended with a message that misled, or did what nobody had asked for."""
 
 from __future__ import annotations
 

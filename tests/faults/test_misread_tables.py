@@ -1,4 +1,4 @@
-"""What a fourth tester who had not seen the code found in tables: values misread silently, and misleading messages."""
+"""Tables whose values were once misread silently, or refused with a misleading message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fourth tester who had not seen the code found in runs: replaced, mixed or described as what they are not."""
+"""Runs that were once replaced, mixed, or described as what they are not."""
 
 from __future__ import annotations
 
