@@ -4,7 +4,8 @@ import pytest
 
 from nodewise.core.errors import InputError
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import NamedColumns, plan_edges, read_edge_list
+from nodewise.read.edge_columns import NamedColumns, plan_edges
+from nodewise.read.edgelist import read_edge_list
 from nodewise.read.formats import format_of, open_columns
 
 

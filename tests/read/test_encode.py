@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodewise.read import edgelist as module
-from nodewise.read.edgelist import encode
+from nodewise.read import encode as module
+from nodewise.read.encode import encode
 
 
 def order_of_appearance(sources, targets):

@@ -16,7 +16,8 @@ from nodewise.core.progress import SilentProgress
 from nodewise.core.staging import Staging
 from nodewise.graph.ids import NodeIds
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import NamedColumns, plan_edges, read_edge_list
+from nodewise.read.edge_columns import NamedColumns, plan_edges
+from nodewise.read.edgelist import read_edge_list
 from nodewise.read.formats import open_columns
 from nodewise.store import convert_edges as store_edges
 from nodewise.store.convert_edges import number_edges, sort_edges

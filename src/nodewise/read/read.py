@@ -13,7 +13,8 @@ from nodewise.graph.edge_types import names_of
 from nodewise.graph.graph import Graph, without_weights
 from nodewise.read.assemble import assemble, refuse_untouched, take_apart
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import NamedColumns, plan_edges, read_edge_list
+from nodewise.read.edge_columns import NamedColumns, plan_edges
+from nodewise.read.edgelist import read_edge_list
 from nodewise.read.feature_table import FeatureTable, TableOptions, features_from_frame, read_features
 from nodewise.read.formats import format_of, open_columns, refuse_options
 from nodewise.read.frames import (

@@ -24,7 +24,7 @@ from nodewise.graph.ids import NodeIds
 from nodewise.graph.structural import num_structural
 from nodewise.read.assemble import encode_kinds, feature_rows, join_labels, refuse_untouched
 from nodewise.read.columns import SOURCE_NAMES, TARGET_NAMES
-from nodewise.read.edgelist import NamedColumns, plan_edges
+from nodewise.read.edge_columns import NamedColumns, plan_edges
 from nodewise.read.feature_table import TableOptions
 from nodewise.read.formats import format_of, open_columns, refuse_options
 from nodewise.read.label_table import label_column_names, read_labels

@@ -29,7 +29,9 @@ from nodewise.graph.edge_types import EdgeTypes
 from nodewise.graph.ids import NodeIds, common_type, in_one_type
 from nodewise.graph.weights import bounds_in_pieces
 from nodewise.read.columns import ColumnFile, Columns
-from nodewise.read.edgelist import EdgePlan, check_ends, encode, suspected_names, with_weights
+from nodewise.read.edge_columns import EdgePlan
+from nodewise.read.edgelist import check_ends, suspected_names, with_weights
+from nodewise.read.encode import encode
 from nodewise.store.convert_types import BatchedTypes, write_codes
 from nodewise.store.layout import write_array
 from nodewise.store.open import map_array
