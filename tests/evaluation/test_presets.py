@@ -34,7 +34,7 @@ def test_own_preset_passes_through() -> None:
     own = Preset("own", 7)
     assert get_preset(own) is own
     ours = {"dgi", "mvgrl", "graphmae", "cca", "sklearn"}
-    others = {"sugrl", "graphacl", "maskgae", "afgrl", "grace", "homogcl", "sp-gcl"}
+    others = {"sugrl", "graphacl", "maskgae", "afgrl", "ggd", "grace", "homogcl", "sp-gcl"}
     assert set(PRESETS) == ours | others
 
 
@@ -44,6 +44,7 @@ def test_steps_rates_and_decays_that_authors_give_for_one_data_set() -> None:
     assert [sugrl.on(name).steps for name in names] == [100, 100, 200, 200]
     assert [sugrl.weight_decay_for(name) for name in names] == [0.005, 0.05, 0.01, 0]
     assert [graphacl.on(name).learning_rate for name in names] == [1e-3, 1e-2, 1e-2, 1e-2]
+    assert [get_preset("ggd").on(name).steps for name in names] == [100, 80, 250, 100]
     assert "Adam 0.001" in graphacl.on("cora").protocol("cora")
     assert "liblinear" in get_preset("grace").protocol("cora")
 

@@ -13,6 +13,7 @@
 | homogcl  | Adam 0.01, on Photo 0.001  | 1e-4 | 500, Cora 1000, Photo 5000 | last step |
 | sp-gcl   | Adam 0.0005                | 1e-5 | 1500 | first best validation step |
 | afgrl    | Adam 0.01                  | 1e-5                  | 100   | last step            |
+| ggd      | Adam 0.01                  | 0                     | 100, Citeseer 80, Pubmed 250 | last step |
 | grace    | liblinear, one against all | C by cross-validation, rows of length one | 100 | - |
 
 Three weight decays are those on Cora, Citeseer and Pubmed.
@@ -104,6 +105,7 @@ PRESETS: dict[str, Preset] = {
         ),
         Preset("sp-gcl", 1500, _FIRST, 1e-5, learning_rate=5e-4),
         Preset("afgrl", 100, weight_decay=1e-5),
+        Preset("ggd", 100, steps_on=(("citeseer", 80), ("pubmed", 250))),
         Preset("grace", 100, solver="liblinear"),
     )
 }

@@ -37,6 +37,7 @@ def test_the_loss_and_the_vectors_are_their_formulas() -> None:
     assert math.isclose(loss.item(), total / (2 * len(dense)), rel_tol=1e-10)
     expected = hidden(dense) + mixing @ mixing @ hidden(dense)
     np.testing.assert_allclose(near_and_far(layer, x, adjacency, 2).detach().numpy(), expected, atol=1e-10)
+    np.testing.assert_allclose(near_and_far(layer, x, adjacency, 0).detach().numpy(), hidden(dense), atol=1e-10)
 
 
 def test_beats_its_input_on_planted_classes() -> None:

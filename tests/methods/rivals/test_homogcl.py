@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.methods.planted import accuracy, planted, raw_accuracy
 
-from nodewise.methods.rivals.homogcl import HomoGCL, HomoGCLSettings, cluster_shares, homophily_contrast
+from nodewise.methods.rivals.homogcl import HomoGCL, HomoGCLSettings, cluster_shares, homophily_contrast, sent
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> float:
@@ -36,6 +36,12 @@ def test_the_loss_is_its_formula(mean: bool) -> None:
     vectors = torch.from_numpy(first), torch.from_numpy(second)
     found = homophily_contrast(*vectors, edges, torch.from_numpy(shares), tau, mean)  # type: ignore[arg-type]
     assert math.isclose(found.item(), total, rel_tol=1e-9)
+
+
+def test_neighbors_are_those_that_a_node_sends_to() -> None:
+    adjacency = torch.zeros(3, 3)
+    adjacency[1, 0], adjacency[2, 0], adjacency[2, 2] = 0.5, 0.5, 1.0  # 1 and 2 receive from 0, and 2 from itself
+    assert sent(adjacency.to_sparse_csr()).tolist() == [[0, 0], [1, 2]]
 
 
 def test_shares_are_a_softmax_of_distances() -> None:

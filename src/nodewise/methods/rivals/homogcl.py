@@ -1,6 +1,7 @@
 """HomoGCL: GRACE whose neighbors are positives, as far as clusters agree (Li et al., KDD 2023).
 
-With s_ij = exp(cos(u_i, u_j) / τ) within the first view and t_ij between both, N_1 and N_2 the neighbors in each view,
+With s_ij = exp(cos(u_i, u_j) / τ) within the first view and t_ij between both, N_1 and N_2 the neighbors in each view
+(those that i sends to: views lose each direction of an edge on its own),
 and p_i the shares softmax_c(-|z_i - center_c|² / σ) of a k-means of the whole graph's vectors z,
 
     pos_i = t_ii + Σ_{j ∈ N_1(i)} cos(p_i, p_j) s_ij
@@ -68,6 +69,11 @@ def cluster_shares(vectors: Tensor, centers: Tensor, sharpness: float) -> Tensor
     return (-torch.cdist(vectors, centers).square() / sharpness).softmax(1)
 
 
+def sent(adjacency: Tensor) -> Tensor:
+    """Return the edges (2, n) of an adjacency whose rows are what nodes receive: from whom, to whom."""
+    return edges_of(adjacency).flip(0)
+
+
 def homophily_contrast(
     first: Tensor, second: Tensor, edges: tuple[Tensor, Tensor], shares: Tensor, temperature: float, mean: bool
 ) -> Tensor:
@@ -128,7 +134,7 @@ class HomoGCL(DescendingEmbedder):
             shares = cluster_shares(whole, centers, chosen.sharpness)
             drawn = [views.draw(chosen.drop_edges, chosen.drop_features) for _ in range(2)]
             one, two = (network.projection(network(*view)) for view in drawn)
-            edges = edges_of(drawn[0][1]), edges_of(drawn[1][1])
+            edges = sent(drawn[0][1]), sent(drawn[1][1])
             rest = shares, chosen.temperature, chosen.mean
             contrast = homophily_contrast(one, two, edges, *rest) + homophily_contrast(two, one, edges[::-1], *rest)
             return contrast / 2 + balance * mse_loss(*shares[inputs.edge_index])
