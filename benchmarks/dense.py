@@ -21,7 +21,7 @@ import nodewise as nw
 from nodewise.datasets.registry import load_dataset
 from nodewise.evaluation.budgets import budget_scores, budget_splits
 from nodewise.graph.graph import Graph
-from nodewise.reproduce.suite import DATASETS
+from nodewise.reproduce.experiments.suite import DATASETS
 
 _WIDTH, _DIRECTIONS, _NOISE = 300, 100, 0.7
 

@@ -27,7 +27,7 @@ from nodewise.datasets.registry import load_dataset
 from nodewise.evaluation.budgets import Budget, budget_scores, budget_splits
 from nodewise.methods.augment import drops
 from nodewise.methods.estimator import METHODS
-from nodewise.reproduce.suite import DATASETS
+from nodewise.reproduce.experiments.suite import DATASETS
 
 BUDGETS: tuple[Budget, ...] = ("few", "10%")
 SCORES = tuple(f"{budget} {part}" for part in ("validation", "test") for budget in BUDGETS)

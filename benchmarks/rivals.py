@@ -21,15 +21,10 @@ from nodewise.evaluation.presets import get_preset
 from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Graph, Split
 from nodewise.methods.estimator import METHODS
-from nodewise.reproduce.paper_values import published
+from nodewise.reproduce.paper_values import ON_PHOTO, published
 from nodewise.vectors.collapse import effective_rank, some_rows
 
 DATASETS = ("cora", "citeseer", "pubmed", "amazon-photo")
-ON_PHOTO = {
-    **{"dgi": 91.6, "mvgrl": 91.7, "grace": 92.2, "bgrl": 93.2, "cca-ssg": 93.1, "sugrl": 93.2, "ggd": 92.5},
-    **{"afgrl": 93.2, "homogcl": 92.9, "graphacl": 93.3, "sp-gcl": 92.5, "maskgae": 93.3},
-}
-"""Accuracies in percent on Amazon Photo that the methods' papers print, or others quote for them."""
 
 
 def split_of(graph: Graph, seed: int) -> Split:

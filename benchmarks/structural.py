@@ -19,7 +19,7 @@ import nodewise as nw
 from nodewise.datasets.registry import load_dataset
 from nodewise.evaluation.budgets import budget_scores, budget_splits
 from nodewise.graph.graph import having_walked
-from nodewise.reproduce.suite import DATASETS
+from nodewise.reproduce.experiments.suite import DATASETS
 
 _STEPS = (4, 8, 16, 32, 64)
 

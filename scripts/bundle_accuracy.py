@@ -11,8 +11,8 @@ from pathlib import Path
 
 from nodewise.core.files import atomic_write
 from nodewise.methods.estimator import METHODS
-from nodewise.reproduce import table2
-from nodewise.reproduce.experiments import EXPERIMENTS
+from nodewise.reproduce.catalog import EXPERIMENTS
+from nodewise.reproduce.experiments import table2
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup
 

@@ -10,7 +10,7 @@ from tests.command_line import Nodewise
 
 from nodewise.core import config
 from nodewise.methods.settings import Settings
-from nodewise.reproduce.experiments import KINDS
+from nodewise.reproduce.catalog import KINDS
 from nodewise.reproduce.setup import reduced
 
 OURS = ("--methods", "full,without all", "--runs", "1", "--device", "cpu", "--no-oracle", "--datasets", "citeseer")

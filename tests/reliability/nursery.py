@@ -27,7 +27,7 @@ EVERYTHING = (
     "cli.main",
     "comparison.run",
     "methods.sharded",
-    "reproduce.experiments",
+    "reproduce.catalog",
     "reproduce.run",
     "runs.embed",
 ) + (*("runs.run", "store.convert", "tune.search", "vectors.shards"),)

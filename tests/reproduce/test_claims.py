@@ -10,8 +10,8 @@ import pytest
 from tests.reproduce.planted import row, small_setup
 
 from nodewise.reproduce import claims
+from nodewise.reproduce.catalog import EXPERIMENTS
 from nodewise.reproduce.claims import Claim, compare
-from nodewise.reproduce.experiments import EXPERIMENTS
 from nodewise.reproduce.paper_values import DATASETS
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Task

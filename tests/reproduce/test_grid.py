@@ -15,8 +15,9 @@ from tests.conftest import ROOT
 from tests.reproduce.planted import CPU, SMALL, load, row, small_setup
 
 from nodewise.core.progress import SilentProgress
-from nodewise.reproduce import ablation, grid
-from nodewise.reproduce.experiments import KINDS
+from nodewise.reproduce import grid
+from nodewise.reproduce.catalog import KINDS
+from nodewise.reproduce.experiments import ablation
 from nodewise.reproduce.grid import Grid, Job
 from nodewise.reproduce.provenance import Ledger, Row, key_of
 from nodewise.reproduce.setup import Task

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.reproduce.planted import row, small_setup
 
-from nodewise.reproduce import ablation, parameters, strategies
-from nodewise.reproduce import separation as figure
+from nodewise.reproduce.experiments import ablation, parameters, strategies
+from nodewise.reproduce.experiments import separation as figure
 from nodewise.reproduce.plots import _difference, _in_use, draw_maps, draw_parameters
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup, Task

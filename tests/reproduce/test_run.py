@@ -13,7 +13,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.lock import FolderLock
 from nodewise.graph.graph import Graph
 from nodewise.methods.postprocess import GRID
-from nodewise.reproduce.experiments import EXPERIMENTS
+from nodewise.reproduce.catalog import EXPERIMENTS
 from nodewise.reproduce.run import Runner
 
 

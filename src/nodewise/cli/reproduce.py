@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from nodewise.reproduce.run import Outcome, Runner
     from nodewise.reproduce.setup import Setup
 
-NAMES = ("datasets", "table2", "ablation", "parameters", "figure", "strategies", "inductive", "suite", "regret", "all")
+NAMES = (
+    *("datasets", "table2", "ablation", "parameters", "figure", "strategies", "inductive", "footnotes"),
+    *("suite", "regret", "all"),
+)
 
 Experiment = Annotated[str, typer.Argument(metavar="EXPERIMENT", help=", ".join(NAMES[:-1]) + " or all.")]
 _CONFIGS = Path("configs")
@@ -70,8 +73,9 @@ def reproduce(
 
     datasets: Table 1 as read. table2: every method. ablation: the method with all, each and none of its parts.
     parameters: one setting at a time. figure: maps of Pubmed. strategies: ways to choose negatives. inductive: nodes
-    that training has not seen. suite: every label-free method on seven graphs, one setting for all. regret: what
-    choosing the teleport without labels costs there. all: everything, and the paper's claims checked.
+    that training has not seen. footnotes: other methods with one setting changed. suite: every label-free method on
+    seven graphs, one setting for all. regret: what choosing the teleport without labels costs there. all: everything,
+    and the paper's claims checked.
 
     Every finished run is a line of DIR/EXPERIMENT/rows.csv; the same command continues one that was cut off, and never
     runs a finished one again. Rows of other settings may lie in the same file; they are not counted. One process at a
@@ -84,7 +88,7 @@ def reproduce(
     cli.use_threads(speed.threads)
     quiet = shown.quiet
     runner, setup = _prepare(output, wanted, means, speed.device, data_dir, quiet)
-    from nodewise.reproduce.experiments import EXPERIMENTS
+    from nodewise.reproduce.catalog import EXPERIMENTS
     from nodewise.reproduce.paper_values import OURS
     from nodewise.reproduce.tables import refuse_foreign
 
@@ -147,7 +151,7 @@ def _prepare(
 def _setup_of(name: str, setup: Setup, wanted: Wanted) -> Setup:
     """Return the setup of one experiment: its own data sets and number of seeds where none were given."""
     from nodewise.datasets.registry import DATASETS
-    from nodewise.reproduce.experiments import EXPERIMENTS
+    from nodewise.reproduce.catalog import EXPERIMENTS
     from nodewise.reproduce.paper_values import DATASETS as TABLE_1
     from nodewise.reproduce.setup import QUICK_DATASETS, QUICK_RUNS
 

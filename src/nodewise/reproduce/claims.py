@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodewise.evaluation.paired import VERDICT_NOTE
-from nodewise.reproduce import parameters, tables
+from nodewise.reproduce import tables
+from nodewise.reproduce.experiments import parameters
 from nodewise.reproduce.measure import FEATURES
 from nodewise.reproduce.paper_values import OURS, PLAIN, TABLE2
 from nodewise.reproduce.results import Comparison, Results, paired

@@ -22,7 +22,7 @@ from nodewise.core.parallel import Turns, run_shares
 from nodewise.core.progress import Progress
 from nodewise.graph.graph import Graph
 from nodewise.methods.postprocess import GRID
-from nodewise.reproduce.experiments import KINDS
+from nodewise.reproduce.catalog import KINDS
 from nodewise.reproduce.measure import stackable
 from nodewise.reproduce.provenance import Key, Ledger, Row, fullness, key_of, provenance
 from nodewise.reproduce.setup import CHOICE, Cell, Task

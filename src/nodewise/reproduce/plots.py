@@ -11,9 +11,9 @@ import numpy as np
 
 from nodewise.core.files import atomic_write
 from nodewise.datasets.planetoid import CLASS_NAMES
-from nodewise.reproduce.parameters import SWEEPS, Sweep, Value, current, rows_in_use
+from nodewise.reproduce.experiments.parameters import SWEEPS, Sweep, Value, current, rows_in_use
+from nodewise.reproduce.experiments.separation import TITLES, read_map
 from nodewise.reproduce.results import Results
-from nodewise.reproduce.separation import TITLES, read_map
 from nodewise.reproduce.setup import Setup
 
 if TYPE_CHECKING:

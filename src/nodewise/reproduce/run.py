@@ -15,8 +15,9 @@ from nodewise.core.files import atomic_write
 from nodewise.core.lock import FolderLock
 from nodewise.core.progress import Progress, SilentProgress
 from nodewise.graph.graph import Graph
-from nodewise.reproduce import claims, datasets
-from nodewise.reproduce.experiments import EXPERIMENTS, Experiment
+from nodewise.reproduce import claims
+from nodewise.reproduce.catalog import EXPERIMENTS, Experiment
+from nodewise.reproduce.experiments import datasets
 from nodewise.reproduce.grid import Grid, Job, remaining_failures
 from nodewise.reproduce.paper_values import OURS
 from nodewise.reproduce.provenance import Row, key_of

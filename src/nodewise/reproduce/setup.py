@@ -144,7 +144,7 @@ class Task:
     """One row of a table on one data set; with a seed it is a cell.
 
     Attributes:
-        kind: what is measured: one of the names of `nodewise.reproduce.experiments.KINDS`.
+        kind: what is measured: one of the names of `nodewise.reproduce.catalog.KINDS`.
         method: what the row is called.
         dataset: name of the graph.
         estimator: name of the method in `nodewise methods`, whatever the row is called.

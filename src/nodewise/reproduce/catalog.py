@@ -10,15 +10,25 @@ from typing import Any
 import torch
 
 from nodewise.graph.graph import Graph
-from nodewise.reproduce import ablation, inductive, parameters, plots, separation, strategies, suite, table2
+from nodewise.reproduce import plots
+from nodewise.reproduce.experiments import (
+    ablation,
+    footnotes,
+    inductive,
+    parameters,
+    separation,
+    strategies,
+    suite,
+    table2,
+)
+from nodewise.reproduce.experiments.separation import measure_separation
+from nodewise.reproduce.experiments.strategies import measure_strategy
+from nodewise.reproduce.experiments.suite import measure_suite
 from nodewise.reproduce.measure import POST_COLUMNS, measure_accuracy, measure_inductive, measure_oracle, measure_post
 from nodewise.reproduce.paper_values import DATASETS
 from nodewise.reproduce.provenance import Ledger
 from nodewise.reproduce.results import Results
-from nodewise.reproduce.separation import measure_separation
 from nodewise.reproduce.setup import CHOICE, Setup, Task
-from nodewise.reproduce.strategies import measure_strategy
-from nodewise.reproduce.suite import measure_suite
 from nodewise.reproduce.tables import Table
 
 
@@ -97,6 +107,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             draw=strategies.draw,
         ),
         Experiment("inductive", "New nodes", inductive.plan, inductive.render, 20),
+        Experiment("footnotes", "Other settings of other methods", footnotes.plan, footnotes.render, 3),
         Experiment(
             "suite",
             "Seven graphs, one setting",

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.reproduce.planted import SMALL, filled, small_setup
 
-from nodewise.reproduce import parameters
+from nodewise.reproduce.experiments import parameters
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Task
 

@@ -8,7 +8,7 @@ import pytest
 from tests.reproduce.planted import filled, small_setup
 
 from nodewise.core.errors import InputError
-from nodewise.reproduce import inductive, table2
+from nodewise.reproduce.experiments import inductive, table2
 from nodewise.reproduce.paper_values import OURS
 
 

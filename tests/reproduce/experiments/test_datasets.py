@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.reproduce.planted import load
 
-from nodewise.reproduce import datasets
+from nodewise.reproduce.experiments import datasets
 
 
 def test_the_data_sets_as_read() -> None:

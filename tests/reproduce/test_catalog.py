@@ -8,7 +8,7 @@ import pytest
 from tests.reproduce.planted import small_setup
 
 from nodewise.core.errors import InputError
-from nodewise.reproduce.experiments import EXPERIMENTS
+from nodewise.reproduce.catalog import EXPERIMENTS
 from nodewise.reproduce.paper_values import DATASETS
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup

@@ -13,8 +13,8 @@ from nodewise.encoders.teleport import GRID
 from nodewise.evaluation.budgets import budget_accuracy, budget_splits
 from nodewise.methods.estimator import METHODS
 from nodewise.methods.settings import Settings
-from nodewise.reproduce import suite
-from nodewise.reproduce.experiments import EXPERIMENTS
+from nodewise.reproduce.catalog import EXPERIMENTS
+from nodewise.reproduce.experiments import suite
 from nodewise.reproduce.measure import FEATURES
 from nodewise.reproduce.paper_values import OURS
 from nodewise.reproduce.results import Results

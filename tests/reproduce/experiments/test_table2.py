@@ -10,7 +10,7 @@ from tests.reproduce.planted import GROUPS, SMALL, filled, small_setup
 
 from nodewise.core import config
 from nodewise.methods.estimator import METHODS
-from nodewise.reproduce import table2
+from nodewise.reproduce.experiments import table2
 from nodewise.reproduce.paper_values import OURS, PLAIN, TABLE2
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import CHOICE, Task
@@ -39,7 +39,7 @@ def test_table2_shows_measured_beside_printed(tmp_path: Path) -> None:
         return {"test": 0.70 + 0.02 * seed, "seconds": 1.5, "peak_mb": 100, **post}
 
     results = filled(table2.plan(setup), score)
-    overview, details, against = table2.render(results, setup)
+    overview, _, details, against = table2.render(results, setup)
     assert "| X A | ours [a] | 71.00 ± 1.41 (n=2) [73.5] | 73.00 ± 1.41 (n=2) |" in overview.markdown()
     assert "| X A | random encoder | 71.00 ± 1.41 (n=2) |" in overview.markdown()
     assert "- [a] The paper's own rows are the best test accuracy over epochs" in overview.markdown()
@@ -54,7 +54,18 @@ def test_the_gap_to_print_is_that_of_the_authors_probe(tmp_path: Path) -> None:
     setup = small_setup(tmp_path, methods=("dgi",), oracle=False)
     post = {"post_test": 0.70, "post_test_groups": GROUPS, "post": "none"}
     results = filled(table2.plan(setup), lambda task, seed: {"test": 0.70, "own_test": 0.71, **post})
-    assert "| 71.8 | 71.00 ± 0.00 (n=2) | -0.80 | 70.00 |" in table2.render(results, setup)[1].markdown()
+    _, own, details, *_ = table2.render(results, setup)
+    assert "| 71.8 | 71.00 ± 0.00 (n=2) | -0.80 | 70.00 |" in details.markdown()
+    assert "| DGI [a] | `dgi` | 71.00 ± 0.00 (n=2) | 71.8 | -0.80 |" in own.markdown()
+
+
+def test_a_method_whose_authors_have_the_tables_probe_is_scored_by_it(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path, methods=("mvgrl", "gcn", OURS), oracle=False)
+    results = filled(table2.plan(setup), lambda task, seed: {"test": 0.70, "post_test": 0.7, "post": "none"})
+    own = table2.render(results, setup)[1].markdown()
+    assert "`mvgrl` | 70.00 ± 0.00 (n=2) | 73.3 | -3.30 |" in own
+    assert "GCN" not in own
+    assert "ours" not in own
 
 
 def test_the_hazards_are_footnotes_of_their_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

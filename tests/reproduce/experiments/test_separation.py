@@ -10,9 +10,9 @@ import pytest
 from tests.reproduce.planted import CPU, SMALL, filled, load, small_setup
 
 from nodewise.methods.estimator import METHODS
-from nodewise.reproduce import separation as figure
-from nodewise.reproduce.experiments import EXPERIMENTS
-from nodewise.reproduce.separation import drawn_nodes, measure_separation, neighbor_purity, read_map
+from nodewise.reproduce.catalog import EXPERIMENTS
+from nodewise.reproduce.experiments import separation as figure
+from nodewise.reproduce.experiments.separation import drawn_nodes, measure_separation, neighbor_purity, read_map
 from nodewise.reproduce.setup import Task
 
 GRAPH = load("citeseer")

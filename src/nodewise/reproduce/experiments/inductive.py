@@ -5,10 +5,10 @@ from __future__ import annotations
 from nodewise.evaluation.paired import VERDICT_NOTE
 from nodewise.methods.estimator import METHODS
 from nodewise.reproduce import tables
+from nodewise.reproduce.experiments.table2 import title
 from nodewise.reproduce.paper_values import OURS, SPLIT_NOTE
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Setup, Task
-from nodewise.reproduce.table2 import title
 
 COMPARED = (OURS, "graphsage", "dgi")
 """The rows unless others are asked for."""

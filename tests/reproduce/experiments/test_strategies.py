@@ -13,15 +13,16 @@ import torch
 from tests.reproduce.planted import CPU, SMALL, filled, load, small_setup
 
 from nodewise.core.errors import InputError
-from nodewise.reproduce import strategies, table2, tables
-from nodewise.reproduce.experiments import EXPERIMENTS
+from nodewise.reproduce import tables
+from nodewise.reproduce.catalog import EXPERIMENTS
+from nodewise.reproduce.experiments import strategies, table2
+from nodewise.reproduce.experiments.strategies import measure_strategy, same_class_weight
 from nodewise.reproduce.measure import (
     measure_accuracy,
 )
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.run import Runner
 from nodewise.reproduce.setup import Task
-from nodewise.reproduce.strategies import measure_strategy, same_class_weight
 from nodewise.sampling.choose.all_in_batch import AllInBatch
 from nodewise.sampling.pairs import PairSets
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.reproduce.planted import GROUPS, SMALL, row, small_setup
 
 from nodewise.core import config
-from nodewise.reproduce import ablation
+from nodewise.reproduce.experiments import ablation
 from nodewise.reproduce.results import Results
 
 

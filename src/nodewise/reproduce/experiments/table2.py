@@ -12,10 +12,10 @@ from nodewise.methods.estimator import METHODS
 from nodewise.methods.postprocess import GRID
 from nodewise.methods.settings import Settings
 from nodewise.reproduce import tables
-from nodewise.reproduce.ablation import RANDOM, variants
+from nodewise.reproduce.experiments.ablation import RANDOM, variants
 from nodewise.reproduce.paper_values import COMPARISON_NOTE, NOTES, OURS, PLAIN, SPLIT_NOTE, TABLE2, published
 from nodewise.reproduce.results import Results, oracle_notes
-from nodewise.reproduce.setup import CHOICE, TUNING_SEEDS, Setup, Task
+from nodewise.reproduce.setup import CHOICE, PROBE, TUNING_SEEDS, Setup, Task
 
 OF_OURS = (RANDOM, PLAIN, OURS)
 """Rows that are our own method under the full method's config."""
@@ -96,7 +96,7 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
         (SPLIT_NOTE, "X: features, A: edges, S: diffusion of the edges, Y: labels.", COMPARISON_NOTE, *notes),
         numbers=2,
     )
-    found = []
+    found = [_by_own_probes(results, titles)]
     for dataset in results.datasets:
         found.append(_table(results, dataset, titles))
         if OURS in shown and len(rivals := [name for name in shown if "Y" not in _uses(name) and name != OURS]):
@@ -122,6 +122,24 @@ def _pair(results: Results, name: str, dataset: str) -> tuple[str, str]:
     value = published(name, dataset)
     raw = tables.whole(results.summary(name, dataset)) + (f" [{value:.1f}]" if value is not None else "")
     return raw, tables.whole(results.summary(name, dataset, "post_test"))
+
+
+def _by_own_probes(results: Results, titles: dict[str, str]) -> tables.Table:
+    """Return what is measured as the authors measure, beside what is printed, of all rows without labels."""
+    lines = []
+    for name, shown in titles.items():
+        if name not in METHODS or "Y" in _uses(name) or name in OF_OURS:
+            continue
+        line = [shown, f"`{METHODS[name].probe}`"]
+        for dataset in results.datasets:
+            found = results.summary(name, dataset, "own_test")
+            if METHODS[name].probe == PROBE:
+                found = results.summary(name, dataset)
+            value = published(name, dataset)
+            line += [tables.whole(found), tables.printed(value), tables.gap(found, value)]
+        lines.append(line)
+    columns = (cell for each in results.datasets for cell in (each.capitalize(), "printed", "gap"))
+    return tables.Table("By the authors' own probes: accuracy in percent", ("method", "probe", *columns), lines, (), 2)
 
 
 def _table(results: Results, dataset: str, titles: dict[str, str]) -> tables.Table:

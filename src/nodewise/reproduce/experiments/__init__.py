@@ -1,0 +1,1 @@
+"""The experiments, one file each: what they plan, and the tables they show."""
