@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.reproduce.planted import SMALL, filled, small_setup
 
+from nodewise.core import config
 from nodewise.reproduce.experiments import parameters
 from nodewise.reproduce.results import Results
 from nodewise.reproduce.setup import Task
@@ -25,6 +26,17 @@ def test_parameters_change_one_setting(tmp_path: Path) -> None:
     base = replace(SMALL, training=replace(SMALL.training, steps=20, batch_size=1000))
     (passes,) = (sweep for sweep in parameters.SWEEPS if sweep.name == parameters.BATCH_PASSES)
     assert [passes.settings(base, size).training.steps for size in (50, 1000, 2000)] == [400, 20, 10]
+
+
+def test_the_size_of_a_draw_is_varied_where_there_is_a_draw(tmp_path: Path) -> None:
+    setup = small_setup(tmp_path)
+    off = config.override(SMALL, ["sampling.dpp=false"])
+    (tmp_path / "citeseer.toml").write_text(config.to_toml(off))
+    tasks = {task.method: task.settings for task in parameters.plan(setup)}
+    assert all(tasks[f"DPP size = {size}"].sampling.dpp for size in ("none", 25, 400))
+    assert not tasks["hops K = 2"].sampling.dpp
+    (size,) = (sweep for sweep in parameters.SWEEPS if sweep.switch)
+    assert parameters.current(setup, size, "citeseer") == "off"
 
 
 def test_every_parameter_can_be_named_in_a_list_with_commas() -> None:

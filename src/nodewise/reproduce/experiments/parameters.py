@@ -24,18 +24,29 @@ Value = int | float | None
 
 @dataclass(frozen=True)
 class Sweep:
-    """A parameter, the values it takes, and those it takes under `--quick`."""
+    """A parameter, the values it takes, and those it takes under `--quick`.
+
+    Attributes:
+        name: of the panel.
+        key: the setting.
+        values: what it is set to.
+        quick: the same under `--quick`.
+        with_it: assignments that a value brings along.
+        switch: the part of the method that the setting belongs to, which is on in all rows.
+    """
 
     name: str
     key: str
     values: tuple[Value, ...]
     quick: tuple[Value, ...]
     with_it: Callable[[Settings, Any], list[str]] = lambda settings, value: []
+    switch: str | None = None
 
     def settings(self, base: Settings, value: Value) -> Settings:
         """Return settings that have this value."""
         told = "none" if value is None else value
-        return config.override(base, [f"{self.key}={told}", *self.with_it(base, value)])
+        on = [] if self.switch is None else [f"{self.switch}=true"]
+        return config.override(base, [f"{self.key}={told}", *on, *self.with_it(base, value)])
 
     def row(self, value: Value) -> str:
         """Return what the row of a value is called."""
@@ -62,7 +73,7 @@ SWEEPS = (
     ),
     Sweep("temperature τ", "loss.temperature", (0.1, 0.2, 0.3, 0.5, 0.7, 1.0), (0.2, 0.7)),
     Sweep("hops K", "sampling.class_collision.hops", (1, 2, 3), (1, 2)),
-    Sweep("DPP size", "sampling.diversity.size", (None, 25, 50, 100, 200, 400), (None, 50)),
+    Sweep("DPP size", "sampling.diversity.size", (None, 25, 50, 100, 200, 400), (None, 50), switch="sampling.dpp"),
 )
 """A value of None leaves the determinantal draw at the size that its kernel gives."""
 
@@ -135,8 +146,16 @@ def rows_in_use(results: Results, setup: Setup, dataset: str) -> list[str]:
 
 
 def current(setup: Setup, sweep: Sweep, dataset: str) -> str:
-    """Return the value that a data set's config has."""
-    found: Any = setup.ours(dataset)
-    for part in sweep.key.split("."):
-        found = getattr(found, part)
+    """Return the value that a data set's config has, or "off" where the part that it belongs to is."""
+    settings = setup.ours(dataset)
+    if sweep.switch is not None and not _setting(settings, sweep.switch):
+        return "off"
+    found = _setting(settings, sweep.key)
     return "none" if found is None else f"{found:g}"
+
+
+def _setting(settings: Settings, key: str) -> Any:
+    found: Any = settings
+    for part in key.split("."):
+        found = getattr(found, part)
+    return found
