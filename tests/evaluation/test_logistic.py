@@ -6,7 +6,8 @@ import scipy.sparse as sp
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from nodewise.evaluation.logistic import classify_unlabeled, cross_validated_predictions, logistic_predictions
+from nodewise.evaluation.classifier import classify
+from nodewise.evaluation.logistic import cross_validated_predictions, logistic_predictions
 from nodewise.graph.graph import Split
 
 
@@ -24,20 +25,6 @@ def test_dense_sparse_and_tensor_rows_agree() -> None:
         assert np.array_equal(again[0], val)
         assert np.array_equal(again[1], test)
     assert logistic_predictions(rows, labels, split, 2)[2] == 2
-
-
-def test_rows_without_a_label_get_the_likeliest_class() -> None:
-    generator = np.random.default_rng(0)
-    truth = generator.integers(0, 3, 90)
-    rows = np.eye(3)[truth] * 4 + generator.normal(size=(90, 3))
-    # Class 1 is not in use: numbers of classes need not be consecutive.
-    labels = np.where(np.arange(90) < 40, np.array([0, 2, 3])[truth], -1)
-    unknown, classes, probabilities = classify_unlabeled(rows, labels)
-    assert unknown.tolist() == list(range(40, 90))
-    assert (classes == np.array([0, 2, 3])[truth[40:]]).mean() > 0.9
-    assert ((probabilities > 1 / 3) & (probabilities <= 1)).all()
-    again = classify_unlabeled(sp.csr_matrix(rows), labels)
-    np.testing.assert_allclose(again[2], probabilities, atol=1e-3)
 
 
 def test_a_flag_that_a_product_leaves_raised_is_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +46,8 @@ def test_a_flag_that_a_product_leaves_raised_is_no_warning(monkeypatch: pytest.M
     split = Split(np.arange(10), np.arange(10, 20), np.arange(20, 30))
     logistic_predictions(rows, labels, split, 100)
     labels[20:] = -1
-    classify_unlabeled(rows, labels)
+    labels[20:] = -1
+    classify(rows, labels)
 
 
 def test_the_strength_is_chosen_by_cross_validation_on_the_training_rows() -> None:

@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from nodewise.evaluation.inputs import Matrix, check_vectors
+from nodewise.evaluation.inputs import Matrix
 from nodewise.graph.graph import Split
 
 # OpenBLAS's single precision product of a matrix of 5 columns with a vector, on processors with AVX-512, computes with
 # what the stack happens to hold beside the last 2 or 3 rows. Its result is right, but the processor's flag for an
 # invalid operation may be left raised, and numpy then warns of it. Rows are known to be finite when they come here.
-_without_stray_flags = np.errstate(invalid="ignore")
+without_stray_flags = np.errstate(invalid="ignore")
 
 
-@_without_stray_flags
+@without_stray_flags
 def logistic_predictions(
     matrix: Matrix, labels: np.ndarray, split: Split, max_iter: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Fit on the training rows; return the classes of validation and test rows, and the iterations run."""
     rows = _rows(matrix)
-    model = _fit(rows[split.train], labels[split.train], max_iter)
+    model = fit_logistic(rows[split.train], labels[split.train], max_iter)
     return model.predict(rows[split.val]), model.predict(rows[split.test]), int(model.n_iter_.max())
 
 
-@_without_stray_flags
+@without_stray_flags
 def cross_validated_predictions(
     matrix: Matrix, labels: np.ndarray, split: Split, max_iter: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
@@ -48,34 +48,16 @@ def cross_validated_predictions(
     return model.predict(rows[split.val]), model.predict(rows[split.test]), iterations
 
 
-@_without_stray_flags
-def classify_unlabeled(
-    matrix: Matrix, labels: np.ndarray, max_iter: int = 1000
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Fit on every labeled row; return the positions of the others, their likeliest classes and how likely.
-
-    Args:
-        matrix: (N, d), dense or CSR.
-        labels: (N,), -1 where unknown; at least two classes must be known.
-        max_iter: iterations of the solver at most. This is no score to compare, so it may converge.
-    """
-    check_vectors([matrix], len(labels))
-    rows, known, unknown = _rows(matrix), np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
-    model = _fit(rows[known], labels[known], max_iter)
-    probabilities = model.predict_proba(rows[unknown])
-    best = probabilities.argmax(axis=1)
-    return unknown, model.classes_[best], probabilities[np.arange(len(unknown)), best]
-
-
 def _rows(matrix: Matrix) -> Any:
     return np.asarray(matrix.detach().cpu()) if isinstance(matrix, Tensor) else matrix
 
 
-def _fit(rows: Any, labels: np.ndarray, max_iter: int) -> Any:
+def fit_logistic(rows: Any, labels: np.ndarray, max_iter: int, strength: float = 1.0) -> Any:
+    """Return scikit-learn's model with C = `strength`."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(C=1.0, solver="lbfgs", max_iter=max_iter)
+    model = LogisticRegression(C=strength, solver="lbfgs", max_iter=max_iter)
     with warnings.catch_warnings():
         # Stopping after max_iter iterations is part of the protocol, not a failure.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -10,7 +10,7 @@ import numpy as np
 
 from nodewise.core.errors import InputError
 from nodewise.core.messages import count
-from nodewise.evaluation.logistic import classify_unlabeled
+from nodewise.evaluation.classifier import classify
 from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Split
 
@@ -170,7 +170,7 @@ def _by_all_labels(
         rare = np.unique(labels[order], return_index=True)[1]  # one of each class, however few it has
         known = np.union1d(order[:_MOST_TRAINING], order[rare])
     rows = np.concatenate([known, wanted])
-    return classify_unlabeled(vectors[rows], labels[rows], _MOST_ITERATIONS)[1]
+    return classify(vectors[rows], labels[rows], _MOST_ITERATIONS).classes
 
 
 def _lonely(labels: np.ndarray) -> np.ndarray:

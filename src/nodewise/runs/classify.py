@@ -17,8 +17,7 @@ from nodewise.core.errors import InputError
 from nodewise.core.messages import count, excerpt, html_table, listing
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
-from nodewise.evaluation.folds import FOLDS, deal_folds
-from nodewise.evaluation.logistic import classify_unlabeled
+from nodewise.evaluation.classifier import classify
 from nodewise.graph.graph import Graph, Split
 from nodewise.graph.ids import NodeIds, in_one_type, require_same_kind
 from nodewise.methods.classifiers.classifier import hold_out
@@ -41,7 +40,7 @@ class Predictions:
     Attributes:
         ids: the nodes.
         labels: the likeliest label of each, as the user writes it.
-        probabilities: how likely it is.
+        probabilities: how likely it is, as labeled nodes that were held out were right so often.
         learned_from: number of labeled nodes.
         expected_accuracy: what labeled nodes that were held out got right, in turn; None where there are too few.
         notes: in words, what was left out.
@@ -125,13 +124,13 @@ def classify_run(
             f"{known.source}: every {which} has a label; there is nothing to classify", code="nothing-to-do"
         )
     kept = np.concatenate([np.flatnonzero(known.labels >= 0), rows])
-    places, classes, probabilities = classify_unlabeled(vectors.vectors[kept], known.labels[kept])
-    names = [known.class_names[label] for label in classes]
-    ids = NodeIds.from_distinct(vectors.ids.to_arrow().take(pa.array(kept[places])))
+    classified = classify(vectors.vectors[kept], known.labels[kept])
+    names = [known.class_names[label] for label in classified.classes]
+    ids = NodeIds.from_distinct(vectors.ids.to_arrow().take(pa.array(kept[classified.rows])))
     # Of nodes of which none is labeled nothing is known about how many will be right.
-    expected = cross_validated(vectors.vectors, known.labels) if chosen.like_labeled else None
+    expected = classified.expected_accuracy if chosen.like_labeled else None
     notes = (*known.notes, *((chosen.note,) if chosen.note else ()))
-    return Predictions(ids, names, np.asarray(probabilities), len(kept) - len(rows), expected, notes)
+    return Predictions(ids, names, classified.probabilities, len(kept) - len(rows), expected, notes)
 
 
 def _together(old: Embeddings, new: Embeddings | None) -> tuple[Embeddings, np.ndarray]:
@@ -172,22 +171,6 @@ def _chosen(labels: np.ndarray, asked: np.ndarray, found: tuple[NodeKinds, str] 
         return _Chosen(rows, True, "")
     words = f"left out, since no node of that type has a label: {listing(left)}"
     return _Chosen(rows, True, f"{words}; --kind TYPE (kind= in Python) labels them nevertheless")
-
-
-def cross_validated(vectors: np.ndarray, labels: np.ndarray) -> float | None:
-    """Return the share of labeled nodes that the same classifier gets right when they are held out, in five parts."""
-    known = np.flatnonzero(labels >= 0)
-    if len(known) < 2 * FOLDS:
-        return None
-    right = 0
-    for split in deal_folds(known, labels[known], FOLDS, 1, seed=0):
-        hidden = labels[known].copy()
-        hidden[np.isin(known, split.test)] = -1
-        if len(np.unique(hidden[hidden >= 0])) < 2:
-            return None
-        rows, classes, _ = classify_unlabeled(vectors[known], hidden)
-        right += int((classes == labels[known[rows]]).sum())
-    return right / len(known)
 
 
 @dataclass(frozen=True)
