@@ -51,12 +51,9 @@ def vectors(clone: Path, graph: Graph, seed: int, more: str = "") -> np.ndarray:
         return found
 
     utils.load = load
+    sys.modules["utils"] = utils  # and left there: to restore all modules would have torch load its own parts twice
     command = f"main.py --dataname {graph.name} --num_MLP 1 --run_times 0 {COMMANDS[graph.name]} {more}".split()
     places = [str(clone / "homo"), *sys.path]
-    with (
-        mock.patch.dict(sys.modules, {"utils": utils}),
-        mock.patch.object(sys, "path", places),
-        mock.patch.object(sys, "argv", command),
-    ):
+    with mock.patch.object(sys, "path", places), mock.patch.object(sys, "argv", command):
         found = runpy.run_path(str(clone / "homo" / command[0]), run_name="__main__")
     return np.asarray(found["embeds"].numpy())

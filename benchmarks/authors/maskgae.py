@@ -62,8 +62,8 @@ def vectors(clone: Path, graph: Graph, seed: int, mask: str = "Edge", more: Sequ
     data: Any = read_planetoid_data(str((graph.origin or {})["data_dir"]), graph.name)
     sparse: Any = ModuleType("torch_sparse")
     sparse.SparseTensor = _Edges
-    stubs = {"torch_sparse": sparse}
-    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(sys.modules, stubs):
+    sys.modules["torch_sparse"] = sparse
+    with tempfile.TemporaryDirectory() as folder:
         options = f"{_SHARED[graph.name]} {COMMANDS[mask][graph.name]} --mask {mask} --runs 0 --seed {seed}".split()
         command = ["train_nodeclas.py", "--dataset", graph.name.title(), *options, *more]
         with mock.patch.object(sys, "path", [str(clone), *sys.path]):
