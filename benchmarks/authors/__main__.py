@@ -20,6 +20,7 @@ from nodewise.reproduce.paper_values import published
 from nodewise.reproduce.provenance import commit
 
 WHOSE = ("theirs", "ours")
+USUAL = "as published"
 
 
 def scores(vectors: np.ndarray, graph: Graph, method: str, seed: int) -> dict[str, float]:
@@ -41,23 +42,29 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--variant", default=USUAL, help="another way to run their code, of those that its file names")
     parser.add_argument("--whose", choices=WHOSE, nargs="*", default=WHOSE)
     parser.add_argument("-o", "--output", type=Path)
     chosen = parser.parse_args()
     graph = load_dataset(chosen.dataset, data_dir=chosen.data_dir)
     method = chosen.method.replace("_", "-")
     authors: Any = importlib.import_module(f"benchmarks.authors.{chosen.method}")
+    variants = {USUAL: {}, **getattr(authors, "VARIANTS", {})}
+    if chosen.variant not in variants:
+        parser.error(f"--variant is one of {', '.join(variants)}")
     rows: list[dict[str, Any]] = []
     for seed in range(chosen.first, chosen.first + chosen.seeds):
         for whose in chosen.whose:
             began = time.monotonic()
             if whose == "theirs":
-                vectors = authors.vectors(chosen.clone, graph, seed)
+                vectors = authors.vectors(chosen.clone, graph, seed, **variants[chosen.variant])
             else:
                 vectors = METHODS[method](METHODS[method].settings_for(graph.name), seed=seed).fit(graph)
                 vectors = vectors.embeddings_.vectors
             seconds = round(time.monotonic() - began, 1)
             row = {"method": method, "dataset": graph.name, "whose": whose, "seed": seed, "commit": commit()}
+            if whose == "theirs":
+                row["variant"] = chosen.variant
             rows.append(row | scores(np.asarray(vectors), graph, method, seed) | {"seconds": seconds})
             print(json.dumps(rows[-1]), flush=True)
             if chosen.output is not None:

@@ -38,6 +38,12 @@ COMMANDS = {
 }
 
 
+VARIANTS: dict[str, dict[str, Any]] = {
+    "paths": {"mask": "Path"},
+    "all edges, last epoch": {"more": ("--full_data", "--eval_period", "500")},
+}
+
+
 class _Edges:
     """In place of torch_sparse.SparseTensor: convolutions take edges as well, here both directions."""
 
