@@ -10,6 +10,7 @@ nodes. Here its encoder, once trained, embeds them too, since our probes score t
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import runpy
 import sys
@@ -37,8 +38,8 @@ def vectors(clone: Path, graph: Graph, seed: int) -> np.ndarray:
         sys.modules.setdefault(name, mock.MagicMock(__all__=[]))
     if str(clone) not in sys.path:
         sys.path.insert(0, str(clone))
-    from data_loader_src import universal_dataloader  # type: ignore[import-not-found]
-    from src import utils
+    loader: Any = importlib.import_module("data_loader_src.universal_dataloader")
+    utils: Any = importlib.import_module("src.utils")
 
     loaded, inputs = _as_loaded(graph), Inputs(graph, scaling="raw" if graph.name == "pubmed" else "peaks")
     loaded.graph = {"edge_index": inputs.edge_index, "node_feat": inputs.dense_x}
@@ -57,7 +58,7 @@ def vectors(clone: Path, graph: Graph, seed: int) -> np.ndarray:
     command = f"main.py --dataset {NAMES[graph.name]} --neg_selection random --load_params 1 --linear_epochs 7"
     with (
         mock.patch.object(sys, "argv", command.split()),
-        mock.patch.object(universal_dataloader, "load_nc_dataset", return_value=loaded),
+        mock.patch.object(loader, "load_nc_dataset", return_value=loaded),
         mock.patch.object(utils, "load_params", with_seed),
         mock.patch.object(functional, "linear", _sparse_linear(graph.num_features)),
         contextlib.redirect_stdout(io.StringIO()),
