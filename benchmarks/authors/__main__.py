@@ -6,18 +6,22 @@ import argparse
 import importlib
 import json
 import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nodewise.datasets.registry import load_dataset
+from nodewise.evaluation.evaluate import Summary
 from nodewise.evaluation.probe import linear_probe
 from nodewise.graph.graph import Graph
 from nodewise.methods.estimator import METHODS
 from nodewise.reproduce.measure import known
 from nodewise.reproduce.paper_values import published
 from nodewise.reproduce.provenance import commit
+from nodewise.reproduce.tables import Table, printed, whole
 
 WHOSE = ("theirs", "ours")
 USUAL = "as published"
@@ -33,8 +37,24 @@ def scores(vectors: np.ndarray, graph: Graph, method: str, seed: int) -> dict[st
     return {name: round(float(value), 2) for name, value in found.items()}
 
 
+def table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return means over seeds, beside what is printed."""
+    groups = defaultdict[tuple[str, str, str], list[Mapping[str, Any]]](list)
+    for row in rows:
+        words = f"theirs, {row['variant']}" if row["whose"] == "theirs" else row["whose"]
+        groups[row["method"], row["dataset"], words].append(row)
+    lines = []
+    for (method, dataset, words), found in sorted(groups.items()):
+        probe = METHODS[method].probe
+        scores = [whole(Summary.of([row[name] for row in found])) for name in (probe, "mvgrl")]
+        seeds = ", ".join(str(row["seed"]) for row in found)
+        lines.append((METHODS[method].title, dataset, words, *scores, printed(published(method, dataset)), seeds))
+    header = ("method", "data set", "whose", "own probe", "mvgrl", "printed", "seeds")
+    return Table("The code of authors and ours on equal inputs: accuracy in percent", header, lines, numbers=3)
+
+
 def main() -> None:
-    """Print a line per seed, append it as JSON to a file, and print means at the end."""
+    """Print a line per seed, append it as JSON to a file, and make the table beside it; 0 seeds make only that."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("method", choices=sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")))
     parser.add_argument("--clone", type=Path, required=True, help="a checkout of the repository that the file names")
@@ -71,10 +91,10 @@ def main() -> None:
                 chosen.output.parent.mkdir(parents=True, exist_ok=True)
                 with chosen.output.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(rows[-1]) + "\n")
-    for whose in chosen.whose:
-        values = [row[METHODS[method].probe] for row in rows if row["whose"] == whose]
-        print(f"{whose}: {np.mean(values):.2f} ± {np.std(values):.2f} (n={len(values)}) by {METHODS[method].probe}")
-    print(f"printed: {published(method, graph.name)}")
+    if chosen.output is not None:
+        kept = [json.loads(line) for line in chosen.output.read_text(encoding="utf-8").splitlines()]
+        chosen.output.with_suffix(".md").write_text(table(kept).markdown(), encoding="utf-8")
+    print(table(rows).markdown())
 
 
 if __name__ == "__main__":

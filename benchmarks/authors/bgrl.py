@@ -107,7 +107,11 @@ def train(theirs: Any) -> dict[int, tuple[float, np.ndarray]]:
     return found
 
 
-def vectors(clone: Path, graph: Graph, seed: int) -> np.ndarray:
-    """Train with GraphMAE's authors' settings; return the vectors of the epoch that their code reports."""
+VARIANTS = {"last epoch": {"last": True}}
+
+
+def vectors(clone: Path, graph: Graph, seed: int, last: bool = False) -> np.ndarray:
+    """Train with GraphMAE's authors' settings; return the vectors of the epoch that their code reports, or the last."""
     found = train(trainer(clone.resolve(), graph, seed))
-    return max(found.values(), key=lambda scored: scored[0])[1]
+    epoch = max(found) if last else max(found, key=lambda each: found[each][0])
+    return found[epoch][1]
