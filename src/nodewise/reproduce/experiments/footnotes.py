@@ -55,7 +55,12 @@ def _geniepath() -> list[Reading]:
 def _jknet() -> list[Reading]:
     own: dict[str, Any] = {"hidden": 32, "weight_decay": 2e-3}
     return [
-        Reading("jknet", f"{layers} layers, {jump}", {"layers": layers, "jump": jump, **own}, ("citeseer",))
+        Reading(
+            "jknet",
+            f"{layers} layer{'s' if layers > 1 else ''}, {jump}",
+            {"layers": layers, "jump": jump, **own},
+            ("citeseer",),
+        )
         for layers in (1, 2, 3)
         for jump in ("cat", "max", "lstm")
         if (layers, jump) != (1, "cat")
