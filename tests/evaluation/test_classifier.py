@@ -27,7 +27,7 @@ def test_rows_without_a_label_get_the_likeliest_class() -> None:
     assert found.strength in STRENGTHS
 
 
-@pytest.mark.parametrize("factor", [1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("factor", [1e-25, 1e-4, 1.0, 1e3, 1e25])
 def test_neither_length_nor_place_of_the_vectors_matters(factor: float) -> None:
     rows, _, labels = points(0.3, 60)
     usual, other = classify(rows, labels), classify(rows * np.float32(factor) + np.float32(5 * factor), labels)
@@ -37,11 +37,25 @@ def test_neither_length_nor_place_of_the_vectors_matters(factor: float) -> None:
 
 @pytest.mark.parametrize("noise", [0.3, 0.6, 1.0])
 def test_probabilities_are_as_often_right_as_they_say(noise: float) -> None:
-    rows, truth, labels = points(noise, 300, 4000)
+    rows, truth, labels = points(noise, 1000, 5000)
     found = classify(rows, labels)
-    right = (found.classes == truth[300:]).mean()
+    right = (found.classes == truth[1000:]).mean()
     assert found.probabilities.mean() == pytest.approx(right, abs=0.05)
     assert found.expected_accuracy == pytest.approx(right, abs=0.05)
+
+
+def test_a_vector_far_away_does_not_make_all_others_alike() -> None:
+    rows, truth, labels = points(0.3, 60)
+    rows[100] *= 1e5
+    found = classify(rows, labels)
+    assert (found.classes == truth[60:]).mean() > 0.9
+
+
+def test_who_else_is_asked_about_does_not_matter() -> None:
+    rows, _, labels = points(0.6, 60)
+    whole, part = classify(rows, labels), classify(rows[:100], labels[:100])
+    assert np.array_equal(whole.classes[:40], part.classes)
+    np.testing.assert_allclose(whole.probabilities[:40], part.probabilities, atol=1e-3)
 
 
 def test_too_few_labels_say_nothing_of_how_many_will_be_right() -> None:

@@ -62,7 +62,7 @@ def test_bad_input() -> None:
         paired_difference([0.5], [0.4])
 
 
-@pytest.mark.parametrize("seeds", [5, 20])
+@pytest.mark.parametrize("seeds", [2, 3, 5, 20])
 @pytest.mark.parametrize(
     ("of_seeds", "of_nodes", "of_rest"), [(0.01, 0.3, 0.2), (0.01, 0.1, 0.1), (0.004, 0.1, 0.3)], ids=str
 )
@@ -74,7 +74,7 @@ def test_coverage_over_seeds_and_nodes(seeds: int, of_seeds: float, of_nodes: fl
         drawn = drawn + generator.normal(0, of_nodes, (1, 100, 10)).mean(-1)
         found = crossed_difference(drawn + generator.normal(0, of_rest / math.sqrt(10), (seeds, 100)))
         covered += found.low <= 0.02 <= found.high
-    assert 0.93 <= covered / draws <= 0.97
+    assert 0.93 <= covered / draws <= (0.97 if seeds >= 5 else 1)  # two seeds can only be judged with caution
 
 
 def test_an_interval_over_seeds_alone_does_not_cover_other_nodes() -> None:

@@ -73,7 +73,7 @@ def reproduce(
 
     datasets: Table 1 as read. table2: every method. ablation: the method with all, each and none of its parts.
     parameters: one setting at a time. figure: maps of Pubmed. strategies: ways to choose negatives. inductive: nodes
-    that training has not seen. footnotes: other methods with one setting changed. suite: every label-free method on
+    that training has not seen. footnotes: other methods under other settings. suite: every label-free method on
     seven graphs, one setting for all. regret: what choosing the teleport without labels costs there. all: everything,
     and the paper's claims checked.
 

@@ -1,10 +1,10 @@
 """Classes for nodes that have none: logistic regression whose strength and sureness held-out labels decide.
 
 Vectors of one method are ten times as long as those of another, and a penalty that suits the long ones lets nothing be
-learned from the short ones: all nodes get the most frequent class. So vectors are brought to a mean squared length of
-one, and of some strengths C the one is taken under which labeled nodes, held out in turn, are likeliest. The same nodes
-say how sure the classifier may be: its scores are divided by the temperature under which they are likeliest (Guo et
-al., "On calibration of modern neural networks", ICML 2017).
+learned from the short ones: all nodes get the most frequent class. So vectors are scaled until the median length of
+labeled ones is one, and of some strengths C the one is taken under which labeled nodes, held out in turn, are
+likeliest. The same nodes say how sure the classifier may be: its scores are divided by the temperature under which they
+are likeliest (Guo et al., "On calibration of modern neural networks", ICML 2017).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from nodewise.evaluation.logistic import fit_logistic, without_stray_flags
 STRENGTHS = (1.0, 10.0, 100.0)
 _USUAL = 10.0
 _MOST_JUDGED = 5_000
+_MOST_MEASURED = 20_000
 _RARE = math.log(1e-6)
 
 
@@ -70,7 +71,7 @@ class ClassScores:
         """Return the log-probability (n,) of the true classes; of one that was not learned, that of a rare event."""
         shares = log_softmax(self.scores / temperature, axis=1)
         found: np.ndarray = np.where(truth[:, None] == self.classes, shares, _RARE).max(1)
-        return found.clip(min=_RARE)
+        return found
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ def classify(vectors: np.ndarray, labels: np.ndarray, max_iter: int = 1000) -> C
         max_iter: iterations of the solver at most. This is no score to compare, so it may converge.
     """
     check_vectors([vectors], len(labels))
-    rows, known, unknown = _of_unit_length(vectors), np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
+    known, unknown = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
+    rows = _scaled(vectors, known)
     strength, judged = _choose(rows, labels, known, max_iter)
     temperature = 1.0 if judged is None else calibrated_temperature(judged)
     scores = _score(rows, labels, known, unknown, strength, max_iter)
@@ -118,23 +120,30 @@ def calibrated_temperature(held_out: HeldOut) -> float:
     return math.exp(minimize_scalar(surprise, bounds=(math.log(0.01), math.log(100)), method="bounded").x)
 
 
-def _of_unit_length(vectors: np.ndarray) -> np.ndarray:
-    rows: np.ndarray = vectors - vectors.mean(0)
-    length = float(np.linalg.norm(rows)) / math.sqrt(len(rows))
-    return rows / length if length > 0 else rows
+def _scaled(vectors: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return the vectors about the middle of the labeled ones, whose median length becomes one.
+
+    Only labeled rows count, so that the answer for a node does not depend on who else is asked about; medians, so
+    that a few far away do not make all others alike.
+    """
+    labeled = vectors[known[:: 1 + len(known) // _MOST_MEASURED]].astype(np.float64)
+    middle = np.median(labeled, 0)
+    length = float(np.median(np.linalg.norm(labeled - middle, axis=1)))
+    scaled: np.ndarray = (vectors - middle) / (length or 1.0)
+    return scaled.astype(np.float32)
 
 
 def _choose(rows: np.ndarray, labels: np.ndarray, known: np.ndarray, max_iter: int) -> tuple[float, HeldOut | None]:
     """Return the strength under which labeled rows, held out in turn, are likeliest, and what they say under it."""
-    few = known
+    judges = known
     if len(known) > _MOST_JUDGED:
-        few = np.sort(np.random.Generator(np.random.Philox(key=0)).permutation(known)[:_MOST_JUDGED])
-    found = {strength: _held_out(rows, labels, few, strength, max_iter) for strength in STRENGTHS}
+        judges = np.sort(np.random.Generator(np.random.Philox(key=0)).permutation(known)[:_MOST_JUDGED])
+    found = {strength: _held_out(rows, labels, judges, strength, max_iter) for strength in STRENGTHS}
     judged = {strength: each for strength, each in found.items() if each is not None}
     if not judged:
         return _USUAL, None
     best = max(judged, key=lambda each: judged[each].log_likelihood(calibrated_temperature(judged[each])))
-    return best, judged[best] if few is known else _held_out(rows, labels, known, best, max_iter)
+    return best, judged[best] if judges is known else _held_out(rows, labels, known, best, max_iter)
 
 
 def _held_out(
@@ -157,4 +166,7 @@ def _score(
     rows: np.ndarray, labels: np.ndarray, train: np.ndarray, asked: np.ndarray, strength: float, max_iter: int
 ) -> ClassScores:
     model = fit_logistic(rows[train], labels[train], max_iter, strength)
-    return ClassScores(model.classes_, model.predict_log_proba(rows[asked]))
+    scores = model.decision_function(rows[asked])
+    if scores.ndim == 1:  # of two classes, the second against the first
+        scores = np.stack([np.zeros_like(scores), scores], 1)
+    return ClassScores(model.classes_, log_softmax(scores.astype(np.float64), axis=1))

@@ -88,9 +88,11 @@ def compare(ours: Seeds, theirs: Seeds, digits: int = 2) -> tuple[Answer, str]:
 def judge(results: Results, ours: str, theirs: str, dataset: str) -> tuple[Answer, str]:
     """Say whether one row is more accurate than another, and by how much; post-processed where both are."""
     both = all(results.by_seed(row, dataset, "post_test") for row in (ours, theirs))
-    found = results.compare(ours, theirs, dataset, prefix="post_" if both else "")
+    prefix = "post_" if both else ""
+    found = results.compare(ours, theirs, dataset, prefix=prefix)
     if found is None:
-        return _too_few(results.by_seed(ours, dataset), results.by_seed(theirs, dataset))
+        first, second = (results.by_seed(row, dataset, f"{prefix}test") for row in (ours, theirs))
+        return _too_few(first, second)
     return _ANSWERS[found.verdict], _words(found)
 
 

@@ -40,7 +40,7 @@ class Predictions:
     Attributes:
         ids: the nodes.
         labels: the likeliest label of each, as the user writes it.
-        probabilities: how likely it is, as labeled nodes that were held out were right so often.
+        probabilities: how likely it is: of the labels with 0.8, about 80% are right.
         learned_from: number of labeled nodes.
         expected_accuracy: what labeled nodes that were held out got right, in turn; None where there are too few.
         notes: in words, what was left out.
