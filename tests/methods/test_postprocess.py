@@ -7,7 +7,9 @@ import pytest
 import torch
 from tests.graphs import small_graph
 
+from nodewise.core.errors import InputError
 from nodewise.methods.postprocess import GRID, PostProcessing, processed_grid
+from nodewise.vectors.embeddings import Embeddings
 from nodewise.views.topology import Topology
 
 GRAPH = small_graph()
@@ -52,3 +54,14 @@ def test_columns_that_do_not_vary_become_zeros() -> None:
     found = PostProcessing(standardize=True).apply(flat, TOPOLOGY)
     assert found.isfinite().all()
     assert not found[:, 2].any()
+
+
+def test_embeddings_of_any_method_keep_their_ids() -> None:
+    way = PostProcessing(smoothing=2, standardize=True, length=0.3)
+    found = way.of(Embeddings(GRAPH.ids, VECTORS.numpy()), GRAPH)
+    assert found.ids == GRAPH.ids
+    np.testing.assert_allclose(found.vectors, slow(way), atol=1e-5)
+    fewer = Embeddings(GRAPH.ids.to_arrow()[1:], VECTORS.numpy()[1:])
+    with pytest.raises(InputError) as error:
+        way.of(fewer, GRAPH)
+    assert error.value.code == "other-nodes"

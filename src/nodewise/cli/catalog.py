@@ -18,8 +18,8 @@ def methods(*, details: Details = False, json: cli.Json = False) -> None:
     """List the methods, what they use and what they give.
 
     X: features, A: edges, S: diffusion of the edges, Y: labels. Those without Y run with 'nodewise embed --method
-    NAME', those with it with 'nodewise classify --method NAME'. Accuracies are those of results/table2, made with the
-    version before this one; that of our own method is under settings per data set, smoothed after training.
+    NAME', those with it with 'nodewise classify --method NAME'. Accuracies are those of results/table2: public split,
+    raw vectors, settings per data set.
     """
     from nodewise.methods.estimator import METHODS
 

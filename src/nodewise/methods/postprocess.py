@@ -8,14 +8,17 @@ grid of these, chosen by training and validation nodes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, product
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from nodewise.core.errors import InputError
 from nodewise.encoders.gcn import smooth
+from nodewise.graph.graph import Graph
+from nodewise.vectors.embeddings import Embeddings
 from nodewise.views.topology import Topology
 
 _SMOOTHED_ENTRIES = 1 << 24
@@ -40,6 +43,15 @@ class PostProcessing:
     def __str__(self) -> str:
         done = [f"{self.smoothing} steps"] * bool(self.smoothing) + ["standardized"] * self.standardize
         return ", ".join(done + ([] if self.length is None else [f"length {self.length:g}"])) or "none"
+
+    def of(self, found: Embeddings, graph: Graph) -> Embeddings:
+        """Return the processed embeddings of a graph's nodes, whatever method made them."""
+        if found.ids != graph.ids:
+            raise InputError(
+                f"the vectors are not of the {graph.num_nodes:,} nodes of {graph.name}", code="other-nodes"
+            )
+        vectors = self.apply(torch.from_numpy(found.vectors), Topology.of(graph)).numpy()
+        return replace(found, vectors=vectors, mark=None)  # they cannot be compared with vectors of the model itself
 
     def apply(self, vectors: Tensor, topology: Topology) -> Tensor:
         """Return the processed copy of vectors (N, d)."""
