@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from nodewise.datasets.registry import load_dataset
 from nodewise.evaluation.evaluate import Summary
@@ -20,7 +21,7 @@ from nodewise.graph.graph import Graph
 from nodewise.methods.estimator import METHODS
 from nodewise.reproduce.measure import known
 from nodewise.reproduce.paper_values import published
-from nodewise.reproduce.provenance import commit
+from nodewise.reproduce.provenance import provenance
 from nodewise.reproduce.tables import Table, printed, whole
 
 WHOSE = ("theirs", "ours")
@@ -47,7 +48,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Table:
     for (method, dataset, words), found in sorted(groups.items()):
         probe = METHODS[method].probe
         scores = [whole(Summary.of([row[name] for row in found])) for name in (probe, "mvgrl")]
-        seeds = ", ".join(str(row["seed"]) for row in found)
+        seeds = ", ".join(map(str, sorted(row["seed"] for row in found)))
         lines.append((METHODS[method].title, dataset, words, *scores, printed(published(method, dataset)), seeds))
     header = ("method", "data set", "whose", "own probe", "mvgrl", "printed", "seeds")
     return Table("The code of authors and ours on equal inputs: accuracy in percent", header, lines, numbers=3)
@@ -82,7 +83,8 @@ def main() -> None:
                 vectors = METHODS[method](METHODS[method].settings_for(graph.name), seed=seed).fit(graph)
                 vectors = vectors.embeddings_.vectors
             seconds = round(time.monotonic() - began, 1)
-            row = {"method": method, "dataset": graph.name, "whose": whose, "seed": seed, "commit": commit()}
+            row: dict[str, Any] = {"method": method, "dataset": graph.name, "whose": whose, "seed": seed}
+            row |= provenance(torch.device("cpu"))
             if whose == "theirs":
                 row["variant"] = chosen.variant
             rows.append(row | scores(np.asarray(vectors), graph, method, seed) | {"seconds": seconds})
