@@ -1,6 +1,6 @@
 """Write the accuracies that `nodewise methods` shows, from the committed rows of Table 2.
 
-    python scripts/bundle_accuracy.py [results] [configs]
+    python scripts/bundle_accuracy.py [results] [configs] [target]
 
 Run it after `nodewise reproduce table2 -o results`; it counts the rows that the table counts.
 """
@@ -20,7 +20,7 @@ NAMES = {"random": "random encoder"}
 TARGET = Path(__file__).parent.parent / "src/nodewise/methods/accuracy.json"
 
 
-def main(results: str = "results", configs: str = "configs") -> None:
+def main(results: str = "results", configs: str = "configs", target: str | Path = TARGET) -> None:
     setup = Setup(datasets=("cora", "citeseer", "pubmed"), configs=Path(configs))
     found = Results(table2.plan(setup), EXPERIMENTS["table2"].ledger(Path(results)).read())
     measured = {}
@@ -31,7 +31,7 @@ def main(results: str = "results", configs: str = "configs") -> None:
             for dataset, cell in cells.items()
             if cell is not None
         }
-    with atomic_write(TARGET) as temporary:
+    with atomic_write(Path(target)) as temporary:
         temporary.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,29 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert other.exists(), target
         if anchor:
             assert anchor in anchors(other), target
+
+
+@pytest.mark.skipif(not PAGES, reason="needs the files that git knows")
+def test_a_part_of_a_page_that_is_included_is_there() -> None:
+    parts = 0
+    for page in PAGES:
+        for included, options in re.findall(
+            r"^```\{include\} (\S+)\n((?::.*\n)+)", page.read_text(encoding="utf-8"), re.M
+        ):
+            text = (page.parent / included).read_text(encoding="utf-8")
+            marks = re.findall(r'^:(?:start-after|end-before): "(.*)"$', options, re.M)
+            assert [mark for mark in marks if text.count(mark) != 1] == [], included
+            parts += bool(marks)
+    assert parts
+
+
+@pytest.mark.skipif(not PAGES, reason="needs the files that git knows")
+def test_the_catalog_shows_the_accuracies_of_the_committed_rows(tmp_path: Path) -> None:
+    target = ROOT / "src/nodewise/methods/accuracy.json"
+    copy = tmp_path / "accuracy.json"
+    script = ROOT / "scripts/bundle_accuracy.py"
+    subprocess.run([sys.executable, script, ROOT / "results", ROOT / "configs", copy], check=True)
+    assert json.loads(copy.read_text()) == json.loads(target.read_text())
 
 
 def test_pictures_are_drawn(tmp_path: Path) -> None:

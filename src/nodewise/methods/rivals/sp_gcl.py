@@ -10,6 +10,8 @@ defaults are those for Amazon Photo. Words of Cora and Citeseer are one or nothi
 
 The neighborhoods of the seeds are laid end to end and the sample is drawn from that, so that a node which many seeds
 reach may occur more than once.
+
+Differs from the authors' code: each layer has a PReLU of its own (theirs share one), and nodes without edges stay.
 """
 
 from __future__ import annotations
