@@ -432,7 +432,8 @@ def test_what_is_empty_is_not_among_the_settings(browser: Any, tmp_path: Path) -
 
 @pytest.mark.parametrize("section", ["classes-section", "training-section"])
 def test_a_link_to_a_section_ends_there(reader: Reader, browser: Any, section: str) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 500})
+    # Waiting for a condition evaluates text again and again, which the page's own policy forbids.
+    context = browser.new_context(viewport={"width": 1280, "height": 500}, bypass_csp=True)
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     page.goto(f"{reader.address}#{section}")
