@@ -46,7 +46,6 @@ def test_a_flag_that_a_product_leaves_raised_is_no_warning(monkeypatch: pytest.M
     split = Split(np.arange(10), np.arange(10, 20), np.arange(20, 30))
     logistic_predictions(rows, labels, split, 100)
     labels[20:] = -1
-    labels[20:] = -1
     classify(rows, labels)
 
 

@@ -58,8 +58,11 @@ def test_columns_that_do_not_vary_become_zeros() -> None:
 
 def test_embeddings_of_any_method_keep_their_ids() -> None:
     way = PostProcessing(smoothing=2, standardize=True, length=0.3)
-    found = way.of(Embeddings(GRAPH.ids, VECTORS.numpy()), GRAPH)
+    own = VECTORS.numpy().copy()
+    own.flags.writeable = False  # as those of a file that is mapped
+    found = way.of(Embeddings(GRAPH.ids, own), GRAPH)
     assert found.ids == GRAPH.ids
+    assert not np.shares_memory(PostProcessing().of(Embeddings(GRAPH.ids, own), GRAPH).vectors, own)
     np.testing.assert_allclose(found.vectors, slow(way), atol=1e-5)
     fewer = Embeddings(GRAPH.ids.to_arrow()[1:], VECTORS.numpy()[1:])
     with pytest.raises(InputError) as error:

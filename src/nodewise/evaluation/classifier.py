@@ -25,6 +25,7 @@ STRENGTHS = (1.0, 10.0, 100.0)
 _USUAL = 10.0
 _MOST_JUDGED = 5_000
 _MOST_MEASURED = 20_000
+_SCALED_AT_ONCE = 1 << 16
 _RARE = math.log(1e-6)
 
 
@@ -129,8 +130,11 @@ def _scaled(vectors: np.ndarray, known: np.ndarray) -> np.ndarray:
     labeled = vectors[known[:: 1 + len(known) // _MOST_MEASURED]].astype(np.float64)
     middle = np.median(labeled, 0)
     length = float(np.median(np.linalg.norm(labeled - middle, axis=1)))
-    scaled: np.ndarray = (vectors - middle) / (length or 1.0)
-    return scaled.astype(np.float32)
+    scaled = np.empty(vectors.shape, dtype=np.float32)
+    for first in range(0, len(vectors), _SCALED_AT_ONCE):  # in double precision, which for all rows would not fit
+        some = slice(first, first + _SCALED_AT_ONCE)
+        scaled[some] = (vectors[some] - middle) / (length or 1.0)
+    return scaled
 
 
 def _choose(rows: np.ndarray, labels: np.ndarray, known: np.ndarray, max_iter: int) -> tuple[float, HeldOut | None]:

@@ -50,11 +50,11 @@ class PostProcessing:
             raise InputError(
                 f"the vectors are not of the {graph.num_nodes:,} nodes of {graph.name}", code="other-nodes"
             )
-        vectors = self.apply(torch.from_numpy(found.vectors), Topology.of(graph)).numpy()
+        vectors = self.apply(torch.tensor(found.vectors), Topology.of(graph)).numpy()
         return replace(found, vectors=vectors, mark=None)  # they cannot be compared with vectors of the model itself
 
     def apply(self, vectors: Tensor, topology: Topology) -> Tensor:
-        """Return the processed copy of vectors (N, d)."""
+        """Return processed vectors (N, d): the same tensor where nothing is to be done, else another one."""
         return self.finish(_smoothed(vectors, topology, self.smoothing, self.teleport))
 
     def finish(self, vectors: Tensor) -> Tensor:
