@@ -9,11 +9,13 @@ import json
 import sys
 from pathlib import Path
 
+import torch
+
 from nodewise.core.files import atomic_write
+from nodewise.datasets.registry import load_dataset
 from nodewise.methods.estimator import METHODS
 from nodewise.reproduce.catalog import EXPERIMENTS
-from nodewise.reproduce.experiments import table2
-from nodewise.reproduce.results import Results
+from nodewise.reproduce.run import Runner
 from nodewise.reproduce.setup import Setup
 
 NAMES = {"random": "random encoder"}
@@ -22,7 +24,7 @@ TARGET = Path(__file__).parent.parent / "src/nodewise/methods/accuracy.json"
 
 def main(results: str = "results", configs: str = "configs", target: str | Path = TARGET) -> None:
     setup = Setup(datasets=("cora", "citeseer", "pubmed"), configs=Path(configs))
-    found = Results(table2.plan(setup), EXPERIMENTS["table2"].ledger(Path(results)).read())
+    found = Runner(Path(results), load_dataset, torch.device("cpu")).results(EXPERIMENTS["table2"], setup)
     measured = {}
     for name in METHODS:
         cells = {dataset: found.summary(NAMES.get(name, name), dataset) for dataset in setup.datasets}

@@ -81,8 +81,7 @@ class Runner:
                     [job for job in rest if job.task.post or not job.task.equal_terms], self.workers, self.progress
                 )
                 ledger.append(grid.borrow(tasks, setup.seeds, ()))
-        seen = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment), whole=False)
-        results = Results(tasks, [*ledger.read(), *seen])
+        results = self.results(experiment, setup)
         folder, warning = experiment.folder(self.output), QUICK_WORDS if setup.quick else ""
         shown = experiment.render(results, setup)
         if experiment.configured and any(task.estimator == OURS for task in tasks):
@@ -93,6 +92,13 @@ class Runner:
         planned = {task.key(seed) for task in tasks for seed in task.wanted(setup.seeds)}
         failures = [row for row in remaining_failures(ledger) if key_of(row) in planned]
         return Outcome(results.rows, markdown, left, failures)
+
+    def results(self, experiment: Experiment, setup: Setup) -> Results:
+        """Return what the folder's rows show of an experiment, those included that it shares with others."""
+        tasks, ledger = experiment.plan(setup), experiment.ledger(self.output)
+        grid = Grid(experiment.name, ledger, self.load, self.device)
+        shared = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment), whole=False)
+        return Results(tasks, [*ledger.read(), *shared])
 
     def run_datasets(self, setup: Setup) -> tuple[str, list[Row]]:
         """Write Table 1 as the data sets are read; return it as Markdown, and its rows.
@@ -122,7 +128,7 @@ class Runner:
             planned = QUICK_DATASETS if setup.quick else experiment.datasets
             known = tuple(each for each in planned if _has_settings(setup, each))
             whole = replace(setup, methods=None, datasets=known, oracle=False)
-            found[name] = Results(experiment.plan(whole), experiment.ledger(self.output).read())
+            found[name] = self.results(experiment, whole)
         tables = noted(claims.render(claims.check(found)), (setup.said(),))
         warning = QUICK_WORDS if setup.quick else ""
         return write_tables(self.output, "claims", "The paper's claims, checked", tables, warning)
