@@ -22,9 +22,17 @@ COLUMN = {"separation": ("map_silhouette", "map_purity")}
 
 
 def answers(
-    folder: Path, level: Level, *, datasets: tuple[str, ...] = DATASETS, seeds: int = 5
+    folder: Path,
+    level: Level,
+    *,
+    datasets: tuple[str, ...] = DATASETS,
+    seeds: int = 5,
+    others: Level = lambda task: None,
 ) -> dict[tuple[str, str], Claim]:
-    """Check the claims where every task has some seeds about a level, a fraction; None for no rows at all."""
+    """Check the claims where every task has some seeds about a level, a fraction; None for no rows at all.
+
+    `others` is the level on the other unseen nodes, if they are scored.
+    """
     found = {}
     for name, experiment in EXPERIMENTS.items():
         tasks = experiment.plan(small_setup(folder, datasets=datasets, oracle=False))
@@ -35,6 +43,7 @@ def answers(
                 for seed in range(seeds):
                     score = value + NOISE[(seed + number) % 5]
                     values = dict.fromkeys(COLUMN.get(task.kind, ("test",)), score)
+                    values |= {"unseen": score - value + other} if (other := others(task)) is not None else {}
                     key = {"kind": task.kind, "dataset": task.dataset, "method": task.method, "config": task.config}
                     rows.append(row(seed=seed, **key, **values))
         found[name] = Results(tasks, rows)
@@ -60,6 +69,21 @@ def test_a_value_that_nobody_ran_leaves_the_claim_open(tmp_path: Path) -> None:
     found = answers(tmp_path, lambda task: None if task.method == "walk length = 5" else 0.8)
     claim = found["walk length hardly matters", "cora"]
     assert (claim.answer, claim.evidence) == ("not measured yet", "5 of 6 values")
+
+
+@pytest.mark.parametrize(
+    ("test", "others", "answer"), [(0.8, 0.8, "yes"), (0.78, 0.78, "no"), (0.78, 0.8, "within noise")]
+)
+def test_a_parameter_hardly_matters_where_it_does_on_all_unseen_nodes(
+    tmp_path: Path, test: float, others: float, answer: str
+) -> None:
+    def level(at: float) -> Level:
+        return lambda task: at if task.method == "walk length = 5" else 0.8
+
+    found = answers(tmp_path, level(test), datasets=("cora",), others=level(others))
+    claim = found["walk length hardly matters", "cora"]
+    assert claim.answer == answer
+    assert claim.evidence.endswith(f"apart / best and worst {100 * (0.8 - others):.2f} apart")
 
 
 def test_equal_levels_are_within_noise_and_parameters_do_not_matter(tmp_path: Path) -> None:

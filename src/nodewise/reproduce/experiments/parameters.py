@@ -102,7 +102,7 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
             rows = [
                 (
                     "none" if value is None else f"{value:g}",
-                    *(tables.whole(results.summary(sweep.row(value), dataset)) for dataset in results.datasets),
+                    *(cell for each in results.datasets for cell in _both(results, sweep.row(value), each)),
                 )
                 for value in values
             ]
@@ -110,12 +110,17 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
             found.append(
                 tables.Table(
                     f"{sweep.name}: test accuracy in percent",
-                    (sweep.name, *(name.capitalize() for name in results.datasets)),
+                    (sweep.name, *(cell for each in results.datasets for cell in (each.capitalize(), "others"))),
                     rows,
                     (f"Value in the full method's config: {', '.join(own)}.", *_claimed(sweep)),
                 )
             )
-    return tables.noted(found, (SPLIT_NOTE, *_repeated(results, setup)))
+    notes = (SPLIT_NOTE, "Others: the labeled nodes outside the split, under the same classifier.")
+    return tables.noted(found, (*notes, *_repeated(results, setup)))
+
+
+def _both(results: Results, row: str, dataset: str) -> tuple[str, str]:
+    return tables.whole(results.summary(row, dataset)), tables.mean(results.summary(row, dataset, "unseen"))
 
 
 def _claimed(sweep: Sweep) -> tuple[str, ...]:
