@@ -1,10 +1,14 @@
 """CCA-SSG: two views whose features agree and are uncorrelated among themselves (Zhang et al., NeurIPS 2021).
 
-With Z_1, Z_2 the columns of two views' embeddings brought to mean 0 and deviation 1, and C_ab = Z_a^T Z_b / N,
+With Z_1, Z_2 the columns of two views' embeddings brought to mean 0 and deviation 1, C_ab = Z_a^T Z_b / N for N nodes,
+I the identity, and λ a weight,
 
     L = - tr C_12 + λ (|C_11 - I|² + |C_22 - I|²)
 
 Settings: the authors' published commands for each data set; the defaults are those for Amazon Photo.
+
+Differs from the authors' code: a column that is the same at every node stays 0, where theirs divides by its deviation
+of 0; on Citeseer their loader keeps 124 edges from a paper to itself. Nothing else is known to differ.
 """
 
 from __future__ import annotations

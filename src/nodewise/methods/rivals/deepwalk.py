@@ -1,8 +1,15 @@
 """DeepWalk: words are nodes and sentences are random walks (Perozzi, Al-Rfou & Skiena, KDD 2014).
 
-Defaults are the paper's: 80 walks of 40 nodes from every node, window 10, 128 dimensions.
+With u_a the vector of node a, v_a its vector as a context, and σ the sigmoid, the loss of a walk w is
 
-Differs from the paper: negative sampling instead of a hierarchical softmax.
+    L = Σ_i Σ_j c_ij [-log σ(u_{w_i} · v_{w_j})  +  n E_b -log σ(-u_{w_i} · v_b)]
+
+where c_ij falls from 1 for the next node to 1 / W for the last of a window of W, and is 0 elsewhere, n is the number of
+negatives, and b is drawn by degree^0.75 (`nodewise.methods.skipgram`). Defaults are the paper's: 80 walks of 40 nodes
+from every node, window 10, 128 dimensions; 5 negatives are word2vec's.
+
+Differs from the paper: negative sampling instead of a hierarchical softmax, with noise nodes that a walk shares; near
+nodes of a window count more, as in word2vec; steps of AdaGrad instead of plain ones.
 """
 
 from __future__ import annotations

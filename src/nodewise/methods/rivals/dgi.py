@@ -4,8 +4,12 @@ Nodes are told from nodes with shuffled features by their fit to a summary of th
 
     L = - mean_i log σ(h_i^T M s) - mean_i log(1 - σ(h̃_i^T M s))
 
-with h = PReLU(A X W + b), and h̃ the same of X with its rows shuffled. torch_geometric's DeepGraphInfomax holds M
-and computes L. Settings: the authors' code.
+with h = PReLU(A X W + b), and h̃ the same of X with its rows shuffled. A is the normalized adjacency or the diffusion,
+σ the sigmoid, and M, W and b are learned. torch_geometric's DeepGraphInfomax holds M and computes L. Settings: the
+authors' code.
+
+Differs from the paper: 512 units on Pubmed, too, where it has 256 to save memory. Differs from the authors' code: there
+a constant is added to h_i^T M s, and Citeseer keeps its edges from a paper to itself.
 """
 
 from __future__ import annotations

@@ -4,9 +4,13 @@ With h_i = PReLU(A X W + b)_i, h̃ the same of X with its rows shuffled, and y_i
 
     L = - mean_i log σ(y_i) / 2 - mean_i log(1 - σ(ỹ_i)) / 2
 
-so a step needs no pairs. Columns of X are hidden at random in training. A node's vector is h_i + (A^n H)_i, or where
-n = 0, h_i alone. Settings: the defaults of the authors' code, and on Citeseer and Pubmed what they answered to a
-question in its repository; on Amazon's graphs their encoder is another one.
+so a step needs no pairs. A is the normalized adjacency, c a unit, σ the sigmoid, and W, b, M and m are learned. Columns
+of X are hidden at random in training. A node's vector is h_i + (A^n H)_i, with H the rows h_i, or where n = 0, h_i
+alone. Settings: the defaults of the authors' code, and on Citeseer and Pubmed what they answered to a question in its
+repository.
+
+Differs from the authors' code: on Amazon's graphs its encoder is another one; ours is the same on all graphs. It hides
+exactly a share of the columns; here each is hidden with that probability.
 """
 
 from __future__ import annotations

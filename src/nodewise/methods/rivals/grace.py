@@ -1,7 +1,15 @@
 """GRACE: two views of the graph by dropped edges and hidden features, contrasted node by node (Zhu et al. 2020).
 
-Settings are those of the authors' published configuration; the defaults are the ones for DBLP, a graph outside
-Planetoid. The vectors have length one, as the authors' own evaluation makes them before it fits a classifier.
+With u_i and v_i the projected vectors of node i in the two views, of length one, and τ a temperature,
+
+    l(u_i) = -u_i · v_i / τ + log(Σ_j exp(u_i · v_j / τ) + Σ_{j != i} exp(u_i · u_j / τ))
+    L = mean_i (l(u_i) + l(v_i)) / 2
+
+where l(v_i) is l(u_i) with the views exchanged. Settings are those of the authors' published configuration; the
+defaults are the ones for DBLP, a graph outside Planetoid. The vectors have length one, as the authors' own evaluation
+makes them before it fits a classifier.
+
+Differs from the authors' code: similarities are held some rows at a time. Nothing else is known to differ.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """GraphACL: a node predicts its neighbors, whose vectors need not be like its own (Xiao et al., NeurIPS 2023).
 
-With v the trained network's vectors, u those of a copy that follows it, q = M v the prediction, all of length one, and
-s_ij = q_i · u_j / τ over the neighbors j of i and i itself,
+With v the trained network's vectors, u those of a copy that follows it, q the prediction, a learned linear map of v,
+all of length one, τ a temperature, and s_ij = q_i · u_j / τ over N(i), the neighbors j of i and i itself,
 
     L = mean_i mean_{j ∈ N(i)} [-s_ij + log(exp(s_ij) + Σ_k exp(v_i · v_k / τ))]
 

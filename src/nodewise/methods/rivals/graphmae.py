@@ -6,13 +6,13 @@ hidden nodes
 
     L = mean_i (1 - cos(x_i, x̂_i))^γ
 
-Settings: the authors' published configuration. The defaults are those for Citeseer: its vectors collapse with those for
-Cora, and those for Pubmed are hardly better and several times as slow (docs/methods.md). For larger graphs theirs have
-a third layer, with layer normalization between.
+with x_i the features of node i; the larger γ, the less count nodes that are nearly right. Settings: the authors'
+published configuration. The defaults are those for Citeseer: its vectors collapse with those for Cora, and those for
+Pubmed are hardly better and several times as slow (docs/methods.md).
 
 Differs from the paper: the decoder takes the attention-weighted mean of its neighbors' codes first and multiplies it by
 its weights then, for hidden nodes only: the same functions without F numbers for every edge. The token is not subject
-to dropout.
+to dropout. Two layers everywhere; for larger graphs theirs have a third one, with layer normalization between.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     L = - mean over pairs (u, v) of log σ(z_u · z_v)  -  Q E_n log σ(-z_u · z_n),
 
-with v met on a short walk from u, and n drawn by degree^0.75. z are rows of length 1 after two mean-aggregating layers.
-Defaults are the paper's: two layers of 256 (the paper's 128 for a node and 128 for its
-neighbors, concatenated), walks of length 5, 50 of them from each node, Q = 20.
+with v met on a short walk from u, n drawn by degree^0.75, Q the weight of that noise, and σ the sigmoid. z are rows of
+length 1 after two mean-aggregating layers. Defaults are the paper's: two layers of 256 (the paper's 128 for a node and
+128 for its neighbors, concatenated), walks of length 5, 50 of them from each node, Q = 20.
 
 Differs from the paper: whole neighborhoods instead of samples of 25 and 10; one step takes one walk from every node
 instead of 512 pairs, hence a larger learning rate than the paper's; and the negatives of a step are shared.

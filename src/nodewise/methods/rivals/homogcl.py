@@ -8,10 +8,13 @@ and p_i the shares softmax_c(-|z_i - center_c|² / σ) of a k-means of the whole
     neg_i = Σ_{j != i} s_ij + Σ_j t_ij - Σ_{j ∈ N_1(i)} s_ij - Σ_{j ∈ N_2(i)} t_ij
     L = mean_i -log(pos_i / (pos_i + neg_i)), of both views, + α mean over edges, loops and clusters of (p_i - p_j)²
 
-Settings: the authors' commands. The defaults are those for Citeseer: the ones for Amazon Photo suit rows of many words
-and hardly move the weights where rows sum to one (`docs/methods.md`).
+where u are projected vectors, τ is a temperature, σ how sharp shares are, and α a weight. On Cora the sum in pos_i is a
+mean. Settings: the authors' commands. The defaults are those for Citeseer: the ones for Amazon Photo suit rows of many
+words and hardly move the weights where rows sum to one (`docs/methods.md`).
 
-Differs from the paper: similarities are held some rows at a time.
+Differs from the authors' code: similarities are held some rows at a time. The k-means is our own: it takes all nodes
+and starts at new ones in every epoch. Theirs takes at most 256 per cluster, starts at the same ones, and splits a
+cluster where another is empty. On Citeseer their loader keeps 124 edges from a paper to itself.
 """
 
 from __future__ import annotations

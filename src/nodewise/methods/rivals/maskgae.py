@@ -6,11 +6,14 @@ z_j) a small network's score of a pair, and g(z_i) another one's of how many hid
     L = mean over hidden edges of -log σ(e_ij) + mean over as many other pairs of -log(1 - σ(e_ij))
         + α mean_i (g(z_i) - hidden degree_i)²
 
-A node's vector is both layers' outputs side by side, of length one. Words are one or nothing. Settings: the authors'
-commands for edges hidden one by one (their other way hides paths); the defaults are those for Amazon Photo.
+where z_i is the last layer's output, σ the sigmoid, and α a weight. A node's vector is both layers' outputs side by
+side, of length one. Words are one or nothing. Settings: the authors' commands for edges hidden one by one (their other
+way hides paths); the defaults are those for Amazon Photo.
 
-Differs from the paper: it keeps the epoch with the best accuracy on edges held out, ours the last one, and so learns
-from all edges. On Amazon Photo its vectors keep their length.
+Differs from the authors' code: it keeps the epoch with the best accuracy on edges held out, ours the last one, and so
+learns from all edges. Its steps take 65,536 hidden directions at most, so that Amazon Photo has several in an epoch;
+ours take all. Pubmed's words, which have weights, are scaled so that the largest of a row is one. On Amazon Photo its
+vectors keep their length.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ summaries, and h̃ the same nodes with shuffled features, L is the mean binary c
 
     σ(h^S_i M s^A + b) and σ(h^A_i M s^S + b) against 1,   σ(h̃^S_i M s^A + b) and σ(h̃^A_i M s^S + b) against 0,
 
-and a node's vector is h^A + h^S. Settings: the authors' code.
+with σ the sigmoid, and M and b learned. A node's vector is h^A + h^S. Settings: the authors' code.
 
 Differs from the paper: as in the authors' code, no projection heads. Differs from that code: it trains on
 four blocks of 2000 neighboring rows of dense matrices at a time; here A and S are sparse, so every step sees the

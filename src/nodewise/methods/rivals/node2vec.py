@@ -1,7 +1,19 @@
 """node2vec: DeepWalk on walks that lean inwards or outwards (Grover & Leskovec, KDD 2016).
 
+A walk that came from t to v goes on to a neighbor x of v with a probability proportional to
+
+    1 / p if x = t,    1 if x is a neighbor of t,    1 / q otherwise,
+
+with p the return parameter and q the in-out parameter. The loss of a walk w is DeepWalk's, with its symbols
+(`nodewise.methods.rivals.deepwalk`):
+
+    L = Σ_i Σ_j c_ij [-log σ(u_{w_i} · v_{w_j})  +  n E_b -log σ(-u_{w_i} · v_b)]
+
 Defaults are the paper's: 128 dimensions, 10 walks of 80 nodes from every node, window 10, and the p = 1, q = 0.5 of
-its case study of communities. The paper chooses p and q from {0.25, 0.5, 1, 2, 4} with labels; we do not.
+its case study of communities.
+
+Differs from the paper: it chooses p and q from {0.25, 0.5, 1, 2, 4} with labels; we do not. A walk shares its noise
+nodes, and steps are AdaGrad's instead of plain ones.
 """
 
 from __future__ import annotations

@@ -4,11 +4,14 @@ With S = Z_1 Z_2^T of two views' vectors of length one,
 
     L = - mean_i S_ii - λ mean over edges of S_ij + γ mean over the other pairs of σ((S_ij - s) / τ)
 
-so pairs without an edge are only pushed below s. Settings: the authors' list. The defaults are those for Citeseer;
-`docs/methods.md` says why not those for Amazon Photo.
+so pairs without an edge are only pushed below a threshold s; λ and γ are weights, τ a temperature, and σ the sigmoid.
+Settings: the authors' list. The defaults are those for Citeseer; `docs/methods.md` says why not those for Amazon Photo.
+The paper is about clusters and prints no accuracy of a linear probe.
 
-Differs from the paper: similarities are held some rows at a time. The paper is about clusters and prints no accuracy of
-a linear probe.
+Differs from the authors' code: similarities are held some rows at a time. Rows of features sum to one,
+there on Cora, Citeseer and Pubmed only. A view's adjacency, which may lack one direction of an edge, is normalized by
+the sums of its rows and of its columns, there by those of its columns alone. On Citeseer their loader keeps 124 edges
+from a paper to itself.
 """
 
 from __future__ import annotations

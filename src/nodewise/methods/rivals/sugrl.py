@@ -1,11 +1,18 @@
 """SUGRL: no augmented views and no discriminator, only margins between distances (Mo et al., AAAI 2022).
 
-h = MLP(X) are the anchors, A dropout(h) the structural positives, the mean of five neighbors' anchors the
-neighbor positives, and the anchors in random order the negatives (loss: `nodewise.methods.rivals.sugrl`). The vectors
-are A h, scaled to length 1. Settings are those of the authors' published configuration. The defaults are those for
-Cora; `docs/methods.md` says why not those for Amazon Photo.
+h = MLP(X) are the anchors, p = A dropout(h) the structural positives, with A the normalized adjacency, q the mean of
+five neighbors' anchors, and n_1 .. n_R the anchors in R random orders, the negatives. With d_i the distance of the
+i-th rows of two matrices, [x]+ the larger of x and 0, a weight ω, a margin α and a bound β,
 
-Differs from the authors' code: after every step that loads the checkpoint it ships, where there is one; we train.
+    L = Σ_r ω mean_i ([d_i(h, p) - d_i(h, n_r) + α]+ + [d_i(h, q) - d_i(h, n_r) + α]+)
+        + Σ_r Σ_i [d_i(h, n_r) - d_i(h, p) - α - β]+ / R
+
+where the last d_i(h, p) has no gradient. The vectors are A h, scaled to length 1. Settings are those of the authors'
+published configuration. The defaults are those for Cora; `docs/methods.md` says why not those for Amazon Photo.
+
+Differs from the authors' code: after every step it loads the checkpoint it ships, where there is one; we train, for one
+step less. Among its neighbors, a node itself comes last here; there it has its place in the order of nodes, and turns
+begin anew after a hundred epochs.
 """
 
 from __future__ import annotations
