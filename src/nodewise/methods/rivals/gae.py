@@ -11,7 +11,7 @@ paper's: a GCN of 32 hidden units and 16 outputs, Adam 0.01, 200 epochs.
 Differs from the authors' code: its loss takes all N x N pairs, and a node with itself counts as an edge. Ours takes
 edges and as many random pairs without one, as torch_geometric does, which needs no memory for N x N. It holds out 15%
 of the edges; here all are trained on. Rows of features sum to one: raw counts end with dead units on Amazon Photo, and
-binary words, which it takes, lose 5 points on Citeseer. Layers add a constant. VGAE trains for 600 epochs, not 200, and
+binary words, which it takes, lose 7 points on Citeseer. Layers add a constant. VGAE trains for 600 epochs, not 200, and
 its divergence weighs half as much beside the means over pairs, which its authors' code halves.
 """
 
