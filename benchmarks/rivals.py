@@ -39,9 +39,11 @@ def split_of(graph: Graph, seed: int) -> Split:
 def cell(name: str, graph: Graph, chosen: argparse.Namespace) -> dict[str, Any]:
     """Train one method on one graph with some seeds; return what its row says."""
     method = METHODS[name]
-    if chosen.scaling is not None:
-        method.scaling = chosen.scaling
     settings = override(method.settings_for(graph.name), chosen.set)
+    if chosen.scaling is not None and hasattr(settings, "features"):
+        settings = override(settings, [f"features={chosen.scaling}"])
+    elif chosen.scaling is not None:
+        method.scaling = chosen.scaling
     own, head, val, ranks, seconds = [], [], [], [], []
     begin, probes = time.monotonic(), (method.probe, "mvgrl")
     for seed in range(chosen.seeds):

@@ -63,3 +63,12 @@ def test_counts_in_the_hundreds_do_not_end_with_dead_units() -> None:
     vectors = GraphAutoEncoder(epochs=60, device="cpu").fit(loud).embeddings_.vectors
     assert collapse_warnings(vectors) == []
     assert accuracy(vectors) > 0.5  # chance: 0.25
+
+
+def test_training_keeps_constants_at_zero_and_earlier_runs_have_theirs() -> None:
+    model = make(0).fit(small_graph())
+    encoder = model.network_.encoder
+    assert [name for name, weight in encoder.named_parameters() if "bias" in name and weight.any()] == []
+    earlier = {name: torch.ones_like(weight) for name, weight in encoder.state_dict().items()}
+    encoder.load_state_dict(earlier)
+    assert all(weight.all() for weight in encoder.parameters())

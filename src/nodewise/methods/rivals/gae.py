@@ -10,16 +10,17 @@ paper's: a GCN of 32 hidden units and 16 outputs, Adam 0.01, 200 epochs.
 
 Differs from the authors' code: its loss takes all N x N pairs, and a node with itself counts as an edge. Ours takes
 edges and as many random pairs without one, as torch_geometric does, which needs no memory for N x N. It holds out 15%
-of the edges; here all are trained on. Rows of features sum to one: raw counts end with dead units on Amazon Photo, and
-binary words, which it takes, lose 7 points on Citeseer. Layers add a constant. VGAE trains for 600 epochs, not 200, and
-its divergence weighs half as much beside the means over pairs, which its authors' code halves.
+of the edges; here all are trained on. It takes features as they are, which on Amazon Photo end with dead units. Here
+rows have length one; on Citeseer they sum to one, which validation nodes prefer by three points, and under which
+vectors collapse on Amazon Photo and Actor. VGAE trains for 600 epochs, not 200, and its divergence weighs half as much
+beside the means over pairs, which its authors' code halves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -30,26 +31,35 @@ from nodewise.core.config import Size
 from nodewise.methods.augment import non_edges
 from nodewise.methods.descent import DescendingEmbedder, PatientSettings
 from nodewise.methods.estimator import Watch, method
-from nodewise.methods.inputs import Inputs
+from nodewise.methods.inputs import Inputs, Scaling
 from nodewise.methods.products import FeatureProduct, symmetric_product
 
 
 @dataclass(frozen=True)
 class AutoEncoderSettings(PatientSettings, learning_rate=0.01):
-    """A two-layer GCN: units of the hidden layer, and size of the vectors."""
+    """A two-layer GCN.
+
+    Attributes:
+        hidden: units of the hidden layer.
+        dimension: size of the vectors.
+        features: what rows of features are made to do: sum to one, have length one, or reach one.
+    """
 
     hidden: Size = 32
     dimension: Size = 16
+    features: Literal["shares", "unit", "peaks"] = "unit"
 
 
 class GCNEncoder(nn.Module):
-    """Z = A relu(A X W_0 + b_0) W_1 + b_1, one W_1 and b_1 for each output, with A the normalized adjacency."""
+    """Z = A relu(A X W_0) W_1, one W_1 for each output, with A the normalized adjacency."""
 
     def __init__(self, num_features: int, hidden: int, dimension: int, outputs: int = 1) -> None:
         super().__init__()
         self.first = GCNConv(num_features, hidden, normalize=False)
         self.last = nn.ModuleList(GCNConv(hidden, dimension, normalize=False) for _ in range(outputs))
         self._product = FeatureProduct()
+        for layer in (self.first, *self.last):
+            layer.bias.requires_grad_(False)  # zeros; runs of earlier versions have others in their files
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Any:
         """Return (N, d), or a tuple of such where there are several outputs."""
@@ -69,9 +79,13 @@ class GraphAutoEncoder(DescendingEmbedder):
     paper = "Kipf & Welling, NeurIPS workshop 2016"
     cost = "O(N F d + E d) an epoch"
     probe = "sklearn"
-    scaling = "shares"
     settings_class = AutoEncoderSettings
+    settings: AutoEncoderSettings
+    tuned = {"citeseer": {"features": "shares"}}
     model_class, outputs = GAE, 1
+
+    def _scaling(self) -> Scaling:
+        return self.settings.features
 
     def _build(self, num_features: int) -> nn.Module:
         encoder = GCNEncoder(num_features, self.settings.hidden, self.settings.dimension, self.outputs)
