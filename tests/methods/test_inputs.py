@@ -52,7 +52,7 @@ def test_a_run_remembers_its_scaling_and_one_that_has_none_is_of_an_earlier_vers
     model.save(tmp_path / "run")
     of_an_earlier_version(tmp_path / "run")
     path = tmp_path / "run" / "weights.safetensors"
-    assert GraphAutoEncoder.load(tmp_path / "run").scaling_ == "shares"
+    assert GraphAutoEncoder.load(tmp_path / "run").scaling_ == "unit"
     with safe_open(path, framework="pt") as file:
         about = dict(file.metadata())
     del about["features"]
