@@ -47,6 +47,14 @@ def test_rows_that_know_no_nodes_are_compared_over_seeds_and_called_nothing() ->
     assert found.test.low == pytest.approx(over_seeds.low)
 
 
+def test_seeds_that_know_nodes_are_compared_without_those_that_do_not() -> None:
+    some = of(OURS)[:2] + of(OURS, test_groups="", unseen_groups="")[2:]
+    found = Results([OURS, THEIRS], some + of(THEIRS)).compare("ours", "theirs", "cora")
+    fewer = Results([OURS, THEIRS], of(OURS)[:2] + of(THEIRS)).compare("ours", "theirs", "cora")
+    assert found is not None
+    assert (found, found.test.n, found.over_nodes) == (fewer, 2, True)
+
+
 def test_a_value_without_a_seed_stands_for_all_seeds() -> None:
     results = Results([OURS, THEIRS], of(OURS) + of(THEIRS)[:1])
     assert results.compare("ours", "theirs", "cora") is None

@@ -116,8 +116,9 @@ class Results:
         if without_seed and len(second) == 1:
             second = dict.fromkeys(first, *second.values())
             other = dict.fromkeys(first, *other.values()) if other else {}
-        shared = sorted(first.keys() & second.keys())
-        if len(shared) < 2 or not set(shared) <= mine.keys() & other.keys() or len(mine[shared[0]]) < 2:
+        # Rows of an earlier version know no nodes; where enough of the others do, they are compared without them.
+        shared = sorted(first.keys() & second.keys() & mine.keys() & other.keys())
+        if len(shared) < 2 or len(mine[shared[0]]) < 2:
             return paired(first, second), False
         differences = np.stack([mine[seed] - other[seed] for seed in shared])
         exact = np.array([first[seed] - second[seed] for seed in shared])

@@ -49,7 +49,7 @@ def _geniepath() -> list[Reading]:
         "3 layers": {"layers": 3},
         "64 units": {"hidden": 64},
     }
-    return [Reading("geniepath", words, changes) for words, changes in tried.items()]
+    return [Reading("geniepath", words, changes, ("pubmed",)) for words, changes in tried.items()]
 
 
 def _jknet() -> list[Reading]:
