@@ -7,14 +7,17 @@ grid of these, chosen by training and validation nodes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, product
+from typing import Annotated
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from nodewise.core.config import Checked, Range, Share
 from nodewise.core.errors import InputError
 from nodewise.encoders.gcn import smooth
 from nodewise.graph.graph import Graph
@@ -25,7 +28,7 @@ _SMOOTHED_ENTRIES = 1 << 24
 
 
 @dataclass(frozen=True)
-class PostProcessing:
+class PostProcessing(Checked):
     """Done in this order.
 
     Attributes:
@@ -35,10 +38,15 @@ class PostProcessing:
         teleport: the a of smoothing.
     """
 
-    smoothing: int = 0
+    smoothing: Annotated[int, Range(0, 1000)] = 0
     standardize: bool = False
     length: float | None = None
-    teleport: float = 0.1
+    teleport: Share = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length is not None and not 0 < self.length < math.inf:
+            raise InputError(f"length is {self.length:g}; it must be above 0, or None", code="bad-setting")
 
     def __str__(self) -> str:
         done = [f"{self.smoothing} steps"] * bool(self.smoothing) + ["standardized"] * self.standardize
