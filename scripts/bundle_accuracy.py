@@ -23,8 +23,9 @@ TARGET = Path(__file__).parent.parent / "src/nodewise/methods/accuracy.json"
 
 
 def main(results: str = "results", configs: str = "configs", target: str | Path = TARGET) -> None:
-    setup = Setup(datasets=("cora", "citeseer", "pubmed"), configs=Path(configs))
-    found = Runner(Path(results), load_dataset, torch.device("cpu")).results(EXPERIMENTS["table2"], setup)
+    table2 = EXPERIMENTS["table2"]
+    setup = Setup(datasets=table2.datasets, runs=table2.runs, configs=Path(configs))
+    found = Runner(Path(results), load_dataset, torch.device("cpu")).results(table2, setup)
     measured = {}
     for name in METHODS:
         cells = {dataset: found.summary(NAMES.get(name, name), dataset) for dataset in setup.datasets}

@@ -151,7 +151,8 @@ NOTES: dict[str, str] = {
     ),
     "gae": (
         "Node-classification numbers of GAE are seldom re-run. Settings are its paper's, made for link prediction: 16 "
-        "dimensions, which differ between seeds by 2 points."
+        "dimensions, which differ between seeds by 2 points. On Pubmed it is above print since rows of features have "
+        "length one."
     ),
     "sugrl": (
         "As released, the authors' code loads the weights shipped with it after every step, where there are any; ours "
