@@ -40,7 +40,7 @@ def cell(name: str, graph: Graph, chosen: argparse.Namespace) -> dict[str, Any]:
     """Train one method on one graph with some seeds; return what its row says."""
     method = METHODS[name]
     settings = override(method.settings_for(graph.name), chosen.set)
-    if chosen.scaling is not None and hasattr(settings, "features"):
+    if chosen.scaling is not None and isinstance(getattr(settings, "features", None), str):
         settings = override(settings, [f"features={chosen.scaling}"])
     elif chosen.scaling is not None:
         method.scaling = chosen.scaling

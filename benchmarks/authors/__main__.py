@@ -41,7 +41,7 @@ def scores(vectors: np.ndarray, graph: Graph, method: str, seed: int) -> dict[st
 
 
 def latest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows, of those that are of the same training only the last."""
+    """Return the rows; of a training that was repeated, only the last."""
     names = ("method", "dataset", "whose", "variant", "seed")
     return list({tuple(row.get(name) for name in names): row for row in rows}.values())
 

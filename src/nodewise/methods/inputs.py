@@ -16,7 +16,7 @@ Scaling = Literal["raw", "shares", "unit", "peaks"]
 
 
 def suitable(features: Any, wanted: Scaling) -> Scaling:
-    """Return how to scale features, numpy or CSR: as wanted, but those with negative numbers, no counts, stay raw."""
+    """Return how to scale features, numpy or CSR: as wanted, but where negative numbers have no share or peak, raw."""
     values = features if isinstance(features, np.ndarray) else features.data
     return "raw" if wanted in ("shares", "peaks") and (values < 0).any() else wanted
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from nodewise.core.config import Checked, Range, Share
-from nodewise.core.errors import InputError
+from nodewise.core.errors import InputError, require_type
 from nodewise.encoders.gcn import smooth
 from nodewise.graph.graph import Graph
 from nodewise.vectors.embeddings import Embeddings
@@ -44,6 +44,7 @@ class PostProcessing(Checked):
     teleport: Share = 0.1
 
     def __post_init__(self) -> None:
+        require_type("smoothing", self.smoothing, int, "a whole number of steps")
         super().__post_init__()
         if self.length is not None and not 0 < self.length < math.inf:
             raise InputError(f"length is {self.length:g}; it must be above 0, or None", code="bad-setting")
@@ -58,7 +59,8 @@ class PostProcessing(Checked):
             raise InputError(
                 f"the vectors are not of the {graph.num_nodes:,} nodes of {graph.name}", code="other-nodes"
             )
-        vectors = self.apply(torch.tensor(found.vectors), Topology.of(graph)).numpy()
+        own = torch.tensor(found.vectors)  # a copy: these may be read-only, and may come back as they are
+        vectors = self.apply(own, Topology.of(graph)).numpy()
         return replace(found, vectors=vectors, mark=None)  # they cannot be compared with vectors of the model itself
 
     def apply(self, vectors: Tensor, topology: Topology) -> Tensor:

@@ -1,9 +1,9 @@
 """The paper's claims, each answered from the measured numbers.
 
-The answers are yes, no, within noise, one seed only, and not measured yet. A claim that compares accuracies holds if it
-does on the test nodes and on all other unseen nodes, by intervals over seeds and nodes together; where rows of an
-earlier version know no nodes, the answer is "seeds only". Words such as "sharply" are given a number here, and the
-table says which.
+The answers are yes, no, within noise, unclear, seeds only, one seed only, and not measured yet. A claim that compares
+accuracies holds if it does on the test nodes and on all other unseen nodes, by intervals over seeds and nodes together;
+where fewer than two rows know which nodes were answered rightly, as rows of earlier versions do not, the answer is
+"seeds only". Words such as "sharply" are given a number here, and the table says which.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nodewise.reproduce.measure import FEATURES
 from nodewise.reproduce.paper_values import OURS, PLAIN, TABLE2
 from nodewise.reproduce.results import Comparison, Results, paired
 
-Answer = Literal["yes", "no", "within noise", "seeds only", "one seed only", "not measured yet"]
+Answer = Literal["yes", "no", "within noise", "unclear", "seeds only", "one seed only", "not measured yet"]
 
 HARDLY = 1.0
 """Points between the best and the worst value of a parameter below which it hardly matters."""
@@ -69,7 +69,7 @@ def render(claims: list[Claim]) -> list[tables.Table]:
         "has no interval, and answers nothing.",
         VERDICT_NOTE + " What separates in maps, and values of a parameter, are compared over seeds only.",
         f"Hardly matters: best and worst value less than {HARDLY:g} point apart on the test nodes and on the others "
-        f"alike; within noise where only on one of them. Sharply: at least {SHARP:g} point. "
+        f"alike; unclear where only on one of them. Sharply: at least {SHARP:g} point. "
         f"Inductive: at most {NEW_NODES:g} points lost on nodes that training has not seen.",
     )
     return [tables.Table("The paper's claims", ("claim", "data set", "answer", "evidence"), rows, notes, numbers=4)]
@@ -179,11 +179,14 @@ def _hardly_matters(results: Results, name: str) -> Iterator[Claim]:
         best, worst = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
         spans = [means[best] - means[worst]]
         evidence = f"best {best:g}: {means[best]:.2f}, worst {worst:g}: {means[worst]:.2f}, {spans[0]:.2f} apart"
-        if known := [found.mean for found in others.values() if found is not None]:
+        known = [found.mean for found in others.values() if found is not None]
+        if len(known) == len(planned):
             spans.append(max(known) - min(known))
             evidence += f" / best and worst {spans[1]:.2f} apart"
         apart = {span >= HARDLY for span in spans}
-        answer: Answer = "within noise" if len(apart) > 1 else "no" if apart == {True} else "yes"
+        answer: Answer = "unclear" if len(apart) > 1 else "no" if apart == {True} else "yes"
+        if len(spans) == 1:
+            answer = "seeds only"
         if any(found is not None and found.n < 2 for found in tested.values()):
             answer = "one seed only"
         yield Claim(text, dataset, answer, evidence)

@@ -121,8 +121,8 @@ NOTES: dict[str, str] = {
         "paper of 2003. Neither fewer steps nor unbalanced masses (footnotes) is as low on all three."
     ),
     "deepwalk": (
-        "The printed values are those of Yang et al. 2016, under a classifier of theirs; ours are higher by either of "
-        "our probes."
+        "The printed values are those of Yang et al. 2016, under their own classifier; ours are higher by both of our "
+        "probes."
     ),
     "deepwalk-features": (
         "DeepWalk's vectors beside the features, both of length one on average; how the printed row weighs them is not "
@@ -151,8 +151,8 @@ NOTES: dict[str, str] = {
     ),
     "gae": (
         "Node-classification numbers of GAE are seldom re-run. Settings are its paper's, made for link prediction: 16 "
-        "dimensions, which differ between seeds by 2 points. On Pubmed it is above print since rows of features have "
-        "length one."
+        "dimensions, which differ between seeds by 2 points. On Pubmed it is above print because rows of features "
+        "have length one."
     ),
     "sugrl": (
         "As released, the authors' code loads the weights shipped with it after every step, where there are any; ours "
@@ -178,8 +178,8 @@ NOTES: dict[str, str] = {
         "(`results/authors`)."
     ),
     "maskgae": (
-        "Edges hidden one by one, and all of them trained on. The authors' command, which holds some out to choose the "
-        "epoch by, gives less on Cora; theirs that hides paths gives 82.9 on Pubmed (`results/authors`)."
+        "Ours hides edges one by one and trains on all of them. The authors' command, which holds some out to choose "
+        "the epoch by, gives less on Cora; theirs that hides paths gives 82.9 on Pubmed (`results/authors`)."
     ),
     "sp-gcl": (
         "The authors' files fix one seed, 42. With it their code has 83.9 on Cora; with others it gives there, and on "
@@ -210,8 +210,8 @@ SPLIT_NOTE = (
     "have length one on Cora and Pubmed. Mean and standard deviation over encoder seeds; n is their number. No label "
     "reaches the training of a method without Y. Our settings were chosen on validation nodes at most, those of other "
     "methods are their authors', BGRL's on Cora and Citeseer GraphMAE's authors'; GeniePath's and JK-Net's, whose "
-    "papers have none for this split, AFGRL's number of epochs and GAE's scaling of features were chosen on "
-    "validation nodes too."
+    "papers have none for this split, AFGRL's number of epochs, and GAE's and VGAE's scaling of features, were chosen "
+    "on validation nodes too."
 )
 
 ORACLE_NOTE = (

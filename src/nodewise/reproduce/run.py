@@ -127,7 +127,8 @@ class Runner:
         for name, experiment in EXPERIMENTS.items():
             planned = QUICK_DATASETS if setup.quick else experiment.datasets
             known = tuple(each for each in planned if _has_settings(setup, each))
-            # Seeds beyond the experiment's own count where they were run, and are not borrowed, as in its tables.
+            # More seeds count where the experiment's own rows have them, but are not borrowed from others, so that
+            # claims rest on what its tables show.
             whole = replace(setup, methods=None, datasets=known, oracle=False, runs=experiment.runs)
             found[name] = self.results(experiment, whole)
         tables = noted(claims.render(claims.check(found)), (setup.said(),))

@@ -10,10 +10,10 @@ and the target follows as BGRL's does. Settings: the authors' commands for Amazo
 
 Differs from the paper: 500 epochs on Amazon Photo and 20 elsewhere, where its code trains for 5,000 and keeps the one
 with the best validation accuracy, which needs labels; accuracy on citation graphs peaks early (`docs/methods.md`).
-Similarities are computed some rows at a time. The k-means are our own: they start at new nodes in every epoch; its
-code's start at the same ones, and split a cluster where another is empty. Rows of features sum to one; its code leaves
-them as they are. After training, batch normalization uses the graph's own means and variances instead of its moving
-averages, which forget too slowly for so few epochs.
+Similarities are computed some rows at a time. The k-means is our own: it starts at new nodes in every epoch; the
+authors' starts at the same ones, and splits a cluster where another is empty. Rows of features sum to one; the authors
+leave them as they are. After training, batch normalization uses the graph's own means and variances instead of its
+moving averages, which forget too slowly for so few epochs.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ where c_ij falls from 1 for the next node to 1 / W for the last of a window of W
 negatives, and b is drawn by degree^0.75 (`nodewise.methods.skipgram`). Defaults are the paper's: 80 walks of 40 nodes
 from every node, window 10, 128 dimensions; 5 negatives are word2vec's.
 
-Differs from the paper: negative sampling instead of a hierarchical softmax, with noise nodes that a walk shares; near
-nodes of a window count more, as in word2vec; steps of AdaGrad instead of plain ones.
+Differs from the paper: negative sampling instead of a hierarchical softmax, with noise nodes that all positions of a
+walk share; near nodes of a window count more, as in word2vec; steps of AdaGrad instead of plain ones.
 """
 
 from __future__ import annotations

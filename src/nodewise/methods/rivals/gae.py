@@ -8,12 +8,12 @@ VGAE draws z_i from a Gaussian whose means and deviations a GCN gives, and adds 
 divergence of that Gaussian from the standard one and N the number of nodes; its vectors are the means. Defaults are the
 paper's: a GCN of 32 hidden units and 16 outputs, Adam 0.01, 200 epochs.
 
-Differs from the authors' code: its loss takes all N x N pairs, and a node with itself counts as an edge. Ours takes
-edges and as many random pairs without one, as torch_geometric does, which needs no memory for N x N. It holds out 15%
-of the edges; here all are trained on. It takes features as they are, which on Amazon Photo end with dead units. Here
-rows have length one; on Citeseer they sum to one, which validation nodes prefer by three points, and under which
-vectors collapse on Amazon Photo and Actor. VGAE trains for 600 epochs, not 200, and its divergence weighs half as much
-beside the means over pairs, which its authors' code halves.
+Differs from the authors' code: their loss takes all N x N pairs, and a node with itself counts as an edge. Ours takes
+edges and as many random pairs without one, as torch_geometric does, which needs no memory for N x N. They hold out 15%
+of the edges; here all are trained on. They take features as they are; on Amazon Photo this leaves dead units. Here rows
+have length one; on Citeseer they sum to one, which validation nodes prefer by three points, and under which vectors
+collapse on Amazon Photo and Actor. VGAE trains for 600 epochs, not 200, and its divergence weighs half as much as
+theirs, relative to the reconstruction.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ class AutoEncoderSettings(PatientSettings, learning_rate=0.01):
     Attributes:
         hidden: units of the hidden layer.
         dimension: size of the vectors.
-        features: what rows of features are made to do: sum to one, have length one, or reach one.
+        features: rows as they are (raw), that sum to one (shares), have length one (unit), or a largest value of one
+            (peaks).
     """
 
     hidden: Size = 32
     dimension: Size = 16
-    features: Literal["shares", "unit", "peaks"] = "unit"
+    features: Literal["raw", "shares", "unit", "peaks"] = "unit"
 
 
 class GCNEncoder(nn.Module):

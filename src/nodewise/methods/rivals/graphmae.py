@@ -6,7 +6,7 @@ hidden nodes
 
     L = mean_i (1 - cos(x_i, x̂_i))^γ
 
-with x_i the features of node i; the larger γ, the less count nodes that are nearly right. Settings: the authors'
+with x_i the features of node i; the larger γ, the less nodes count that are nearly right. Settings: the authors'
 published configuration. The defaults are those for Citeseer: its vectors collapse with those for Cora, and those for
 Pubmed are hardly better and several times as slow (docs/methods.md).
 

@@ -11,7 +11,7 @@ where the last d_i(h, p) has no gradient. The vectors are A h, scaled to length 
 published configuration. The defaults are those for Cora; `docs/methods.md` says why not those for Amazon Photo.
 
 Differs from the authors' code: after every step it loads the checkpoint it ships, where there is one; we train, for one
-step less. Among its neighbors, a node itself comes last here; there it has its place in the order of nodes, and turns
+step fewer. Among its neighbors, a node itself comes last here; there it has its place in the order of nodes, and turns
 begin anew after a hundred epochs.
 """
 

@@ -109,13 +109,13 @@ def render(results: Results, setup: Setup) -> list[tables.Table]:
             own = (f"{each.capitalize()}: {current(setup, sweep, each)}" for each in results.datasets)
             found.append(
                 tables.Table(
-                    f"{sweep.name}: test accuracy in percent",
-                    (sweep.name, *(cell for each in results.datasets for cell in (each.capitalize(), "others"))),
+                    f"{sweep.name}: accuracy in percent",
+                    (sweep.name, *(cell for name in results.datasets for cell in (name.capitalize(), "others"))),
                     rows,
                     (f"Value in the full method's config: {', '.join(own)}.", *_claimed(sweep)),
                 )
             )
-    notes = (SPLIT_NOTE, "Others: the labeled nodes outside the split, under the same classifier.")
+    notes = (SPLIT_NOTE, "Others: the labeled nodes of that data set outside the split.")
     return tables.noted(found, (*notes, *_repeated(results, setup)))
 
 
