@@ -129,7 +129,7 @@ NOTES: dict[str, str] = {
         "said. DeepWalk's note holds here too."
     ),
     "dgi": (
-        "Its paper had 256 dimensions on Pubmed for want of memory; that changes nothing (footnotes). 100 steps of the "
+        "Its paper had 256 dimensions on Pubmed for want of memory; that changes nothing beyond noise (footnotes). 100 steps of the "
         "probe do: compare the columns 'own probe' and 'test'."
     ),
     "dgi-s": "On Pubmed above the paper, as DGI is.",
