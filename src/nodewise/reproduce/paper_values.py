@@ -129,8 +129,8 @@ NOTES: dict[str, str] = {
         "said. DeepWalk's note holds here too."
     ),
     "dgi": (
-        "Its paper had 256 dimensions on Pubmed for want of memory; that changes nothing beyond noise (footnotes). 100 steps of the "
-        "probe do: compare the columns 'own probe' and 'test'."
+        "Its paper had 256 dimensions on Pubmed for want of memory; that changes nothing beyond noise (footnotes). "
+        "100 steps of the probe do: compare the columns 'own probe' and 'test'."
     ),
     "dgi-s": "On Pubmed above the paper, as DGI is.",
     "graphsage": "The paper prints 68.0 three times, one number for three data sets.",
