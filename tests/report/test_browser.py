@@ -44,10 +44,15 @@ class Reader:
         self.address = path.as_uri()
         self.page.goto(self.address)
         self.page.wait_for_selector("html[data-ready]")
+        self.settle()  # charts are drawn once more where the first layout gives them another width
+
+    def settle(self) -> None:
+        """Wait until the next two frames are drawn."""
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def picture(self, selector: str) -> Image.Image:
         """What an element looks like once the next two frames are drawn."""
-        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.settle()
         return Image.open(io.BytesIO(self.page.locator(selector).screenshot())).convert("RGB")
 
     def search(self, text: str) -> None:
