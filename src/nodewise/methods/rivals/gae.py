@@ -11,9 +11,9 @@ paper's: a GCN of 32 hidden units and 16 outputs, Adam 0.01, 200 epochs.
 Differs from the authors' code: their loss takes all N x N pairs, and a node with itself counts as an edge. Ours takes
 edges and as many random pairs without one, as torch_geometric does, which needs no memory for N x N. They hold out 15%
 of the edges; here all are trained on. They take features as they are; on Amazon Photo this leaves dead units. Here rows
-have length one; on Citeseer they sum to one, which validation nodes prefer by three points, and under which vectors
-collapse on Amazon Photo and Actor. VGAE trains for 600 epochs, not 200, and its divergence weighs half as much as
-theirs, relative to the reconstruction.
+have length one; on Citeseer they sum to one, which validation nodes prefer by three points, and under which GAE's
+vectors collapse on Amazon Photo. VGAE trains for 600 epochs, not 200, and its divergence weighs half as much as theirs,
+relative to the reconstruction.
 """
 
 from __future__ import annotations
