@@ -65,10 +65,16 @@ def test_counts_in_the_hundreds_do_not_end_with_dead_units() -> None:
     assert accuracy(vectors) > 0.5  # chance: 0.25
 
 
-def test_training_keeps_constants_at_zero_and_earlier_runs_have_theirs() -> None:
+def test_training_keeps_constants_at_zero_and_earlier_runs_have_theirs(tmp_path: Path) -> None:
     model = make(0).fit(small_graph())
-    encoder = model.network_.encoder
-    assert [name for name, weight in encoder.named_parameters() if "bias" in name and weight.any()] == []
-    earlier = {name: torch.ones_like(weight) for name, weight in encoder.state_dict().items()}
-    encoder.load_state_dict(earlier)
-    assert all(weight.all() for weight in encoder.parameters())
+    constants = [weight for name, weight in model.network_.named_parameters() if "bias" in name]
+    assert len(constants) == 2
+    assert not any(weight.any() for weight in constants)
+    plain = model.transform(small_graph()).vectors
+    for weight in constants:
+        weight.fill_(0.5)  # as training did in earlier versions
+    earlier = model.transform(small_graph()).vectors
+    assert not np.allclose(earlier, plain)
+    model.save(tmp_path / "run")
+    loaded = GraphAutoEncoder.load(tmp_path / "run", device="cpu").transform(small_graph()).vectors
+    np.testing.assert_array_equal(loaded, earlier)
