@@ -25,6 +25,11 @@ def choose_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device).tolist()  # "meta" has no numbers at all
     except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
+        if isinstance(error, RuntimeError) and _is_out_of_gpu_memory(error):
+            raise InputError(
+                f"device {seen(name)} has no memory left: wait for the processes that hold it, or choose cpu",
+                code="too-little-memory",
+            ) from None
         raise InputError(
             f"device {seen(name)} cannot be used here: {first_line(error)}; choose cpu, cuda or auto",
             code="unknown-device",
@@ -117,8 +122,12 @@ def _exhausted(error: RuntimeError) -> str | None:
     to initialize, or "internally". So their errors count where hardly any memory is free.
     """
     said = str(error)
-    if isinstance(error, torch.OutOfMemoryError) or "CUDA error: out of memory" in said:
+    if _is_out_of_gpu_memory(error):
         return "the GPU"
     if any(name in said for name in _OF_CUDA) and torch.cuda.mem_get_info()[0] < _HARDLY_ANY:
         return "the GPU"
     return "the machine" if "DefaultCPUAllocator" in said else None
+
+
+def _is_out_of_gpu_memory(error: RuntimeError) -> bool:
+    return isinstance(error, torch.OutOfMemoryError) or "CUDA error: out of memory" in str(error)
