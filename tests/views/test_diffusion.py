@@ -7,6 +7,7 @@ from math import exp, factorial
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import MaxAbsScaler
 from tests.graphs import small_graph
 
 from nodewise.core.errors import InputError
@@ -103,6 +104,14 @@ def test_entries_below_the_threshold_are_left_out(settings: DiffusionSettings) -
     assert 0 < found.nnz < 900
     assert found.data.min() >= 0.03
     assert found.dtype == np.float32
+
+
+@pytest.mark.parametrize("settings", [PPR, replace(HEAT, threshold=0.2), replace(PPR, exact_up_to=0)])
+def test_columns_are_rescaled_as_by_scikit_learn(settings: DiffusionSettings) -> None:
+    graph = small_graph()
+    found = diffuse(graph, replace(settings, rescaled=True)).toarray()
+    np.testing.assert_allclose(found, MaxAbsScaler().fit_transform(diffuse(graph, settings).toarray()), rtol=1e-6)
+    assert not np.array_equal(found, found.T)
 
 
 @pytest.mark.parametrize("settings", [PPR, HEAT])

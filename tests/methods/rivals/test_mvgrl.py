@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 from tests.graphs import small_graph
 from tests.methods.planted import accuracy, planted, raw_accuracy
@@ -59,15 +60,18 @@ def slow_loss(network: MVGRLNetwork, order: list[int], x: np.ndarray, *mixings: 
     return sum(terms) / len(terms)
 
 
-def prepared() -> tuple[MVGRLNetwork, Inputs, torch.Tensor, torch.Tensor, torch.Tensor]:
+def prepared(rescaled: bool = False) -> tuple[MVGRLNetwork, Inputs, torch.Tensor, torch.Tensor, torch.Tensor]:
     torch.manual_seed(0)
     inputs = Inputs(small_graph(sparse=True))
-    network = MVGRLNetwork(inputs.num_features, 5).double()
+    network = MVGRLNetwork(inputs.num_features, 5, rescaled=rescaled).double()
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(torch.randn_like(parameter), alpha=0.3)
-    spread = torch.as_tensor(exact(inputs.graph, ALL)).to_sparse_csr()
-    return network, inputs, inputs.x.double(), inputs.adjacency.double(), spread
+    spread = exact(inputs.graph, ALL)
+    if rescaled:
+        spread = spread / spread.max(0)
+        assert not np.allclose(spread, spread.T)
+    return network, inputs, inputs.x.double(), inputs.adjacency.double(), torch.as_tensor(spread).to_sparse_csr()
 
 
 def test_both_views_are_their_formulas() -> None:
@@ -87,8 +91,9 @@ def test_the_loss_is_its_formula() -> None:
     assert math.isclose(network.loss(x, adjacency, spread, order).item(), expected, rel_tol=1e-12)
 
 
-def test_the_gradient_is_that_of_the_loss() -> None:
-    network, inputs, x, adjacency, spread = prepared()
+@pytest.mark.parametrize("rescaled", [False, True])
+def test_the_gradient_is_that_of_the_loss(rescaled: bool) -> None:
+    network, inputs, x, adjacency, spread = prepared(rescaled)
     order = torch.randperm(inputs.num_nodes)
     network.loss(x, adjacency, spread, order).backward()  # type: ignore[no-untyped-call]
     with torch.no_grad():
@@ -129,6 +134,6 @@ def test_what_is_saved_embeds_again(tmp_path: Path) -> None:
     np.testing.assert_array_equal(back.transform(planted()).vectors, model.embeddings_.vectors)
 
 
-def test_citeseer_has_the_authors_threshold() -> None:
-    assert MVGRL.settings_for("citeseer").diffusion.threshold == 0.01
+def test_citeseer_has_the_diffusion_of_the_authors_code() -> None:
+    assert MVGRL.settings_for("citeseer").diffusion == DiffusionSettings(threshold=0.01, rescaled=True)
     assert MVGRL.settings_for("cora") == MVGRLSettings()

@@ -49,10 +49,12 @@ class DGI(DescendingEmbedder):
     settings_class = DGISettings
 
     def _build(self, num_features: int) -> nn.Module:
-        size = self.settings.dimension
-        model = DeepGraphInfomax(size, InfomaxLayer(num_features, size), summarize, _corrupt)
+        model = DeepGraphInfomax(self.settings.dimension, self._layer(num_features), summarize, _corrupt)
         start_small(model.weight)
         return cast(nn.Module, model)
+
+    def _layer(self, num_features: int) -> InfomaxLayer:
+        return InfomaxLayer(num_features, self.settings.dimension)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         adjacency = self._adjacency(inputs, watch)
@@ -73,9 +75,16 @@ class DGISSettings(DGISettings):
     diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
 
 
+ON_CITESEER = DiffusionSettings(threshold=0.01, rescaled=True)
+"""What the code of MVGRL's authors makes of S there."""
+
+
 @method("dgi-s")
 class DGIS(DGI):
-    """DGI with the diffusion matrix S in place of the adjacency (Hassani & Khasahmadi, ICML 2020)."""
+    """DGI with the diffusion matrix S in place of the adjacency (Hassani & Khasahmadi, ICML 2020).
+
+    The authors publish no code for it. On Citeseer, S is as in their code for MVGRL.
+    """
 
     title = "DGI on the diffusion"
     paper = "Veličković et al., ICLR 2019; Hassani & Khasahmadi, ICML 2020"
@@ -84,6 +93,10 @@ class DGIS(DGI):
     cost = "O(N F d + |S| d) an epoch, |S| entries kept"
 
     settings_class = DGISSettings
+    tuned = {"citeseer": {"diffusion": ON_CITESEER}}
+
+    def _layer(self, num_features: int) -> InfomaxLayer:
+        return InfomaxLayer(num_features, self.settings.dimension, symmetric=not self.settings.diffusion.rescaled)
 
     def _adjacency(self, inputs: Inputs, watch: Watch) -> Tensor:
         return diffusion_tensor(inputs, self.settings.diffusion, watch.progress)
@@ -94,14 +107,14 @@ def _corrupt(projected: Tensor, adjacency: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class InfomaxLayer(nn.Module):
-    """PReLU(A X W + b) for a symmetric sparse A (N, N): `project` gives X W, and the call the rest.
+    """PReLU(A X W + b) for a sparse A (N, N), symmetric or not: `project` gives X W, and the call the rest.
 
     Shuffling the rows of X shuffles those of X W, so that the corrupted features need no product of their own.
     """
 
-    def __init__(self, num_features: int, dimension: int) -> None:
+    def __init__(self, num_features: int, dimension: int, *, symmetric: bool = True) -> None:
         super().__init__()
-        self.convolution = Convolution(num_features, dimension)
+        self.convolution = Convolution(num_features, dimension, symmetric)
         self.activation = nn.PReLU()
 
     def project(self, x: Tensor) -> Tensor:

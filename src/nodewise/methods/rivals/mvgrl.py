@@ -9,8 +9,9 @@ with σ the sigmoid, and M and b learned. A node's vector is h^A + h^S. Settings
 
 Differs from the paper: as in the authors' code, no projection heads. Differs from that code: it trains on
 four blocks of 2000 neighboring rows of dense matrices at a time; here A and S are sparse, so every step sees the
-whole graph. S is left without its small entries, on Citeseer as there by a threshold of 0.01, but its columns
-are not rescaled there. It adds the identity to A twice, in loading and in normalizing, and ours once.
+whole graph. S is left without its small entries, which that code does on Citeseer only; there, as in that code, the
+threshold is 0.01 and the columns of S are rescaled. It adds the identity to A twice, in loading and in normalizing, and
+ours once.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ from nodewise.methods.augment import diffusion_tensor
 from nodewise.methods.descent import DescendingEmbedder
 from nodewise.methods.estimator import Watch, method
 from nodewise.methods.inputs import Inputs
-from nodewise.methods.rivals.dgi import DGISSettings, InfomaxLayer, start_small, summarize
-from nodewise.views.diffusion import DiffusionSettings
+from nodewise.methods.rivals.dgi import ON_CITESEER, DGISSettings, InfomaxLayer, start_small, summarize
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,10 @@ class MVGRLSettings(DGISSettings, epochs=3000):
 class MVGRLNetwork(nn.Module):
     """An encoder for each view, and the bilinear form that compares nodes and summaries."""
 
-    def __init__(self, num_features: int, dimension: int) -> None:
+    def __init__(self, num_features: int, dimension: int, *, rescaled: bool = False) -> None:
         super().__init__()
-        self.near, self.far = InfomaxLayer(num_features, dimension), InfomaxLayer(num_features, dimension)
+        self.near = InfomaxLayer(num_features, dimension)
+        self.far = InfomaxLayer(num_features, dimension, symmetric=not rescaled)
         self.form = nn.Parameter(torch.empty(dimension, dimension))
         self.offset = nn.Parameter(torch.zeros(()))
         start_small(self.form)
@@ -75,10 +76,11 @@ class MVGRL(DescendingEmbedder):
     uses = "X A S"
     cost = "O(N F d + (E + |S|) d) an epoch, |S| entries kept"
     settings_class = MVGRLSettings
-    tuned = {"citeseer": {"diffusion": DiffusionSettings(threshold=0.01)}}
+    tuned = {"citeseer": {"diffusion": ON_CITESEER}}
 
     def _build(self, num_features: int) -> nn.Module:
-        return MVGRLNetwork(num_features, self.settings.dimension)
+        settings = self.settings
+        return MVGRLNetwork(num_features, settings.dimension, rescaled=settings.diffusion.rescaled)
 
     def _objective(self, network: Any, inputs: Inputs, watch: Watch) -> Callable[[int], Tensor]:
         views = self._views(inputs, watch.progress)
