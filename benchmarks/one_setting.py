@@ -35,6 +35,9 @@ _TWO_LAYERS = {"hidden": 256, "threshold": 0.6, "epochs": 200}
 PUBLISHED: dict[str, dict[str, dict[str, Any]]] = {
     "bgrl": {"wikics": {}},
     "graphmae": {},
+    # Cora's and Pubmed's, which have no other difference than to leave S as it is.
+    "mvgrl": {"cora": {}},
+    "dgi-s": {"cora": {}},
     "homogcl": {
         "computers": {"projection": 0, "clusters": 30, "epochs": 100, "learning_rate": 1e-4},
     },

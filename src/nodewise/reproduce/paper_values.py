@@ -151,8 +151,8 @@ NOTES: dict[str, str] = {
     ),
     "gae": (
         "Node-classification numbers of GAE are seldom re-run. Settings are its paper's, made for link prediction: 16 "
-        "dimensions, which differ between seeds by 2 points. Without constants in its layers and with rows of features "
-        "of length one it is above print on Pubmed; why the printed value is lower is not known."
+        "dimensions, which differ between seeds by 1 to 2 points. Without constants in its layers and with rows of "
+        "features of length one it is above print on Cora and Pubmed; why the printed values are lower is not known."
     ),
     "sugrl": (
         "As released, the authors' code loads the weights shipped with it after every step, where there are any; ours "
