@@ -41,7 +41,8 @@ def _methods_table() -> str:
         found = [each.measured().get(name) for name in ("cora", "citeseer", "pubmed")]
         scores = " | ".join(f"{one['mean']:.1f} (n={one['n']})" if one else "–" for one in found)
         new = "yes" if each.inductive else "no"
-        lines.append(f"| `{each.name}` | {each.title} | {each.uses} | {new} | {scores} | {each.cost} | {each.paper} |")
+        cost = each.cost.replace("|", "\\|")  # as in |S|, which is no column's end
+        lines.append(f"| `{each.name}` | {each.title} | {each.uses} | {new} | {scores} | {cost} | {each.paper} |")
     return "\n".join(lines) + "\n"
 
 

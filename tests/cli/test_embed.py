@@ -288,3 +288,11 @@ class TestAnotherRun:
         Path("edges.csv").rename("moved.csv")  # the same content under another name is the same graph
         files = ("--features", "nodes.csv")
         assert nodewise("embed", "moved.csv", *files, "-o", "run", *SMALL).err.count("replacing the run there") == 1
+
+
+def test_a_method_of_the_edges_alone_says_that_features_are_not_used(nodewise: Nodewise, folder: Path) -> None:
+    Path("edges.csv").write_text("a,b\nb,c\nc,a\n")
+    Path("nodes.csv").write_text("id,age\na,1\nb,2\nc,3\n")
+    embed = ("embed", "edges.csv", "--features", "nodes.csv", "--method", "deepwalk", "--set", "walks=1")
+    assert "deepwalk learns from the edges alone: the features are not used" in nodewise(*embed, "-o", "out").err
+    assert "learns from" not in nodewise(*embed[:2], *embed[4:], "-o", "without").err

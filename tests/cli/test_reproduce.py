@@ -55,13 +55,29 @@ def test_the_data_sets_need_no_training(nodewise: Nodewise, configs: Path) -> No
 
 
 def test_without_configs_the_defaults_are_used_and_it_says_so(nodewise: Nodewise) -> None:
-    outcome = nodewise("reproduce", "ablation", "-o", "out", "--only-tables", "--datasets", "citeseer")
+    outcome = nodewise("reproduce", "ablation", "-o", "out", "--minutes", "0", "--datasets", "citeseer")
     assert outcome.code == 0, outcome.err
     assert "runs with its default settings" in outcome.err
-    for given in (("datasets",), ("table2", "--methods", "lp", "--only-tables")):
+    for given in (("datasets",), ("table2", "--methods", "lp", "--minutes", "0")):
         other = nodewise("reproduce", *given, "-o", "out", "--datasets", "citeseer")
         assert other.code == 0, other.err
         assert "default settings" not in other.err, "our method does not run"
+
+
+def test_tables_are_not_emptied_by_other_settings_or_for_want_of_rows(
+    nodewise: Nodewise, configs: Path, refused: Callable[..., str]
+) -> None:
+    assert nodewise("reproduce", "ablation", "-o", "out", *OURS).code == 0
+    before = Path("out/ablation/ablation.md").read_bytes()
+    again = ("--only-tables", "--datasets", "citeseer", "--device", "cpu")
+    assert "no rows of ablation" in refused("reproduce", "ablation", "-o", "elsewhere", *again)
+    assert not Path("elsewhere").exists()
+    configs.rename("moved")
+    said = refused("reproduce", "ablation", "-o", "out", *again)
+    assert "rows are of other settings" in said
+    assert Path("out/ablation/ablation.md").read_bytes() == before
+    assert nodewise("reproduce", "ablation", "-o", "out", *OURS, *again[:1], "--configs", "moved").code == 0
+    assert Path("out/ablation/ablation.md").read_bytes() == before
 
 
 def test_a_log_says_how_far_it_is(nodewise: Nodewise, configs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

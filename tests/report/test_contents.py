@@ -17,6 +17,7 @@ from nodewise.report.columns import guessed
 from nodewise.report.contents import contents
 from nodewise.report.neighbors import clusters
 from nodewise.report.subject import Subject
+from nodewise.vectors.kinds import NodeKinds
 from nodewise.vectors.search import unit_rows
 
 
@@ -48,6 +49,16 @@ def test_scores_are_those_of_the_confusion_matrix(subject: Subject) -> None:
         np.testing.assert_allclose(scores[name], expected, err_msg=name)
     assert scores["accuracy"] == pytest.approx((predicted == subject.labels).mean())
     assert scores["macro_f1"] == pytest.approx(f1.mean())
+
+
+def test_nodes_of_a_type_without_labels_get_none_predicted(subject: Subject) -> None:
+    codes = np.repeat([0, 1, -1, 0], 15)[np.random.default_rng(0).permutation(60)]
+    kinds = NodeKinds(codes, ("customer", "product"))
+    labels = np.where(codes == 0, subject.labels, -1)
+    found = contents(replace(subject, embeddings=replace(subject.embeddings, kinds=kinds), labels=labels), "pca")
+    predicted = unpacked(columns(found)["predicted label"]["values"])
+    np.testing.assert_array_equal(predicted == 255, codes == 1)  # who is of no known type may be a customer
+    assert "No label is predicted where no node of that type has one: 15 of type 'product'." in found["notes"]
 
 
 def test_only_the_test_nodes_of_a_split_are_scored(subject: Subject) -> None:

@@ -41,7 +41,7 @@ def methods(*, details: Details = False, json: cli.Json = False) -> None:
         + ((each.paper, each.cost) if details else ())
         for each in found
     ]
-    title = "methods, and test accuracy of raw vectors as of 2026-11-19 (public split; mean and number of seeds)"
+    title = "methods, and test accuracy of raw vectors as of 2026-11-20 (public split; mean and number of seeds)"
     cli.print_table(title, columns, rows)
 
 

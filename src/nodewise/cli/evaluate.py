@@ -31,7 +31,7 @@ class Protocol:
         str,
         cli.option(
             "Linear classifier that scores the vectors, as one paper does it: mvgrl, dgi, graphmae, cca, sklearn, "
-            "sugrl, grace, graphacl, maskgae, afgrl, homogcl or sp-gcl.",
+            "sugrl, grace, graphacl, maskgae, afgrl, homogcl, sp-gcl or ggd.",
             "PRESET",
         ),
     ] = "mvgrl"

@@ -55,6 +55,7 @@ class PostProcessing(Checked):
 
     def of(self, found: Embeddings, graph: Graph) -> Embeddings:
         """Return the processed embeddings of a graph's nodes, whatever method made them."""
+        require_type("the vectors", found, Embeddings, "embeddings, such as model.embeddings_")
         if found.ids != graph.ids:
             raise InputError(
                 f"the vectors are not of the {graph.num_nodes:,} nodes of {graph.name}", code="other-nodes"

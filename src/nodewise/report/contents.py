@@ -121,14 +121,18 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
 def _predictions(subject: Subject, seed: int, notes: list[str]) -> Predictions | None:
     if subject.labels is None:
         return None
+    kinds, asked = subject.embeddings.kinds, None
+    if kinds is not None:
+        labeled = kinds.with_labels(subject.labels)
+        asked = np.flatnonzero(labeled)
+        if left := kinds.counted(~labeled):
+            notes.append(f"No label is predicted where no node of that type has one: {left}.")
+    name = subject.name.lower()
     try:
-        found = predict(
-            subject.embeddings.vectors, subject.labels, subject.split, dataset=subject.name.lower(), seed=seed
-        )
+        return predict(subject.embeddings.vectors, subject.labels, subject.split, asked=asked, dataset=name, seed=seed)
     except InputError as error:
         notes.append(f"Labels are shown but not predicted: {error}.")
         return None
-    return found
 
 
 def _without_training(subject: Subject, seed: int) -> dict[str, Predictions]:
@@ -162,7 +166,11 @@ def _columns(subject: Subject, guess: Predictions | None, seed: int) -> tuple[Co
     if subject.labels is not None:
         columns.append(categories("label", subject.labels, subject.class_names))
     if guess is not None and subject.labels is not None:
-        columns.append(categories("predicted label", guess.predicted, subject.class_names, note=guess.meaning))
+        columns.append(
+            categories(
+                "predicted label", guess.predicted, subject.class_names, unknown="not predicted", note=guess.meaning
+            )
+        )
         columns.append(_outcomes(subject.labels, guess))
     columns.append(_clusters(subject, seed))
     if subject.graph is not None:

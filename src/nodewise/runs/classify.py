@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from nodewise.core.errors import InputError
-from nodewise.core.messages import count, excerpt, html_table, listing
+from nodewise.core.messages import count, html_table
 from nodewise.core.progress import for_terminal
 from nodewise.core.terminal import say
 from nodewise.evaluation.classifier import classify
@@ -158,18 +158,15 @@ def _chosen(labels: np.ndarray, asked: np.ndarray, found: tuple[NodeKinds, str] 
     if found is None:
         return _Chosen(asked, True, "")
     kinds, source = found
-    labeled = np.unique(kinds.codes[labels >= 0])
+    labeled = kinds.with_labels(labels)
     if kind:
         each = [kind] if isinstance(kind, str | int) else list(kind)
         rows = asked & np.any([kinds.which(name, source) for name in each], axis=0)
-        return _Chosen(rows, bool(np.isin(kinds.codes[rows], labeled).all()), "")
-    # Who is of no known type may well be of one that has labels.
-    rows = asked & ((kinds.codes < 0) | np.isin(kinds.codes, labeled))
-    sizes = np.bincount(kinds.codes[asked & ~rows], minlength=len(kinds.names)).tolist()
-    left = [f"{size:,} of type {excerpt(kinds.names[code])}" for code, size in enumerate(sizes) if size]
-    if not left:
+        return _Chosen(rows, bool(labeled[rows].all()), "")
+    rows = asked & labeled
+    if not (left := kinds.counted(asked & ~labeled)):
         return _Chosen(rows, True, "")
-    words = f"left out, since no node of that type has a label: {listing(left)}"
+    words = f"left out, since no node of that type has a label: {left}"
     return _Chosen(rows, True, f"{words}; --kind TYPE (kind= in Python) labels them nevertheless")
 
 

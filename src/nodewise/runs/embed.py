@@ -127,6 +127,8 @@ def train(
         _say_if_it_takes_long(graph, model, quiet)
     for doubt in model.doubts_about(graph):
         say(doubt, quiet)
+    if source.features is not None and "X" not in model.uses:
+        say(f"{model.name} learns from the edges alone: the features are not used", quiet)
     folder.clear(keep_checkpoints=model.resumable and options.get("checkpoints") is not None)
     model.fit(unlabeled(graph), run=folder, progress=for_terminal(quiet), **options)
     for doubt in model.doubts():

@@ -30,8 +30,9 @@ def choose_device(name: str) -> torch.device:
                 f"device {seen(name)} has no memory left: wait for the processes that hold it, or choose cpu",
                 code="too-little-memory",
             ) from None
+        there = "cpu, cuda or auto" if torch.cuda.is_available() else "cpu or auto"
         raise InputError(
-            f"device {seen(name)} cannot be used here: {first_line(error)}; choose cpu, cuda or auto",
+            f"device {seen(name)} cannot be used here: {first_line(error)}; choose {there}",
             code="unknown-device",
         ) from None
     return device

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.core.errors import InputError, did_you_mean
-from nodewise.core.messages import excerpt
+from nodewise.core.messages import excerpt, listing
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
@@ -56,6 +56,15 @@ class NodeKinds:
                 code="unknown-type",
             )
         return np.asarray(self.codes == known.index(str(kind)))
+
+    def with_labels(self, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return which nodes are of a kind that has labels, -1 being none; of an unknown kind may be one that has."""
+        return np.asarray((self.codes == UNKNOWN) | np.isin(self.codes, np.unique(self.codes[labels >= 0])))
+
+    def counted(self, rows: npt.NDArray[np.bool_]) -> str:
+        """Say how many of some nodes are of each kind; nothing where there are none."""
+        sizes = np.bincount(self.codes[rows], minlength=len(self.names)).tolist()
+        return listing([f"{size:,} of type {excerpt(self.names[code])}" for code, size in enumerate(sizes) if size])
 
     def to_text(self) -> str:
         """Return it as a text for the metadata of a file: the names, and the codes packed."""
