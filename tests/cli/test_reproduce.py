@@ -97,6 +97,9 @@ def test_data_sets_out_of_reach_are_left_out(nodewise: Nodewise, monkeypatch: py
     assert "| Citeseer | 3,327 |" in some.out
     assert "left out: Cora, Pubmed." in some.out
     assert "nodewise: cora is left out: cannot download" in some.err
+    Path("out/datasets/datasets.md").write_text("all three")
+    again = nodewise("reproduce", "datasets", "-o", "out", "--only-tables")
+    assert (again.code, again.out) == (0, "all three"), again.err
     none = nodewise("reproduce", "datasets", "-o", "none", "--datasets", "cora")
     assert none.code == 2
     assert not Path("none/datasets").exists()

@@ -111,7 +111,7 @@ def reproduce(
     text, rows, outcomes = "", {}, {}
     for name in names:
         if name == "datasets":
-            text, rows[name] = runner.run_datasets(plans[name])
+            text, rows[name] = runner.run_datasets(plans[name], keep=wanted.only_tables)
             continue
         with resumable(output):
             outcomes[name] = runner.run(EXPERIMENTS[name], plans[name], measure=not wanted.only_tables)

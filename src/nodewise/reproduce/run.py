@@ -100,11 +100,11 @@ class Runner:
         shared = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment), whole=False)
         return Results(tasks, [*ledger.read(), *shared])
 
-    def run_datasets(self, setup: Setup) -> tuple[str, list[Row]]:
+    def run_datasets(self, setup: Setup, *, keep: bool = False) -> tuple[str, list[Row]]:
         """Write Table 1 as the data sets are read; return it as Markdown, and its rows.
 
         A data set that cannot be read, such as one to be downloaded where there is no network, is left out of the
-        table, which says so; it is an error if there is no other.
+        table, which says so; it is an error if there is no other. To `keep` is to leave a table that is there then.
         """
         graphs, reasons = [], dict[str, InputError]()
         for name in setup.datasets:
@@ -116,10 +116,15 @@ class Runner:
             raise next(iter(reasons.values()))
         for name, reason in reasons.items():
             self.say(f"{name} is left out: {reason}")
-        tables = datasets.render(graphs, left_out=tuple(reasons))
         folder = self.output / "datasets"
+        there, rows = folder / "datasets.md", folder / "datasets.csv"
+        if keep and reasons and there.is_file() and rows.is_file():
+            self.say("so Table 1 stays as it is")
+            with rows.open(encoding="utf-8", newline="") as file:
+                return there.read_text(encoding="utf-8"), list(csv.DictReader(file))
+        tables = datasets.render(graphs, left_out=tuple(reasons))
         markdown = write_tables(folder, "datasets", "Table 1: the data sets", tables)
-        return markdown, _write_csv(folder / "datasets.csv", tables[0])
+        return markdown, _write_csv(rows, tables[0])
 
     def check_claims(self, setup: Setup) -> str:
         """Answer the paper's claims from all rows in the folder; return the checklist as Markdown."""
