@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from nodewise.runs.outputs import check_folder
 
 if TYPE_CHECKING:
     from nodewise.reproduce.run import Outcome, Runner
-    from nodewise.reproduce.setup import Setup, Task
+    from nodewise.reproduce.setup import Setup
 
 NAMES = (
     *("datasets", "table2", "ablation", "parameters", "figure", "strategies", "inductive", "footnotes"),
@@ -103,7 +102,7 @@ def reproduce(
         refuse_foreign(output / name, name, whole=True)
     planned = {name: EXPERIMENTS[name].plan(plans[name]) for name in names if name in EXPERIMENTS}
     if wanted.only_tables:
-        _refuse_to_empty(output, planned)
+        runner.refuse_to_empty(planned)
     tasks = [task for each in planned.values() for task in each]
     if setup.configs is None and any(task.estimator == OURS for task in tasks):
         say(f"there is no folder '{_CONFIGS}': our method runs with its default settings", quiet)
@@ -150,25 +149,6 @@ def _prepare(
         partial(say, quiet=quiet),
     )
     return runner, setup
-
-
-def _refuse_to_empty(output: Path, planned: Mapping[str, list[Task]]) -> None:
-    """Refuse to make tables again of rows that are not there, or whose settings of our method are all others."""
-    from nodewise.reproduce.catalog import EXPERIMENTS
-    from nodewise.reproduce.paper_values import OURS
-
-    rows = {name: EXPERIMENTS[name].ledger(output).read() for name in planned}
-    if rows and not any(rows.values()):
-        raise InputError(f"{output}: there are no rows of {' or '.join(planned)} to make tables of")
-    for name, tasks in planned.items():
-        ours = {(task.kind, task.dataset, task.method): task.config for task in tasks if task.estimator == OURS}
-        found = [(row, ours.get((row["kind"], row["dataset"], row["method"]))) for row in rows[name]]
-        same = [row["config"] == config for row, config in found if config is not None]
-        if same and not any(same):
-            raise InputError(
-                f"{output / name}: our method's rows are of other settings than these, so its tables would lose them; "
-                "--configs names the folder of theirs, and without one they are the defaults"
-            )
 
 
 def _setup_of(name: str, setup: Setup, wanted: Wanted) -> Setup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -99,6 +99,24 @@ class Runner:
         grid = Grid(experiment.name, ledger, self.load, self.device)
         shared = grid.borrow(tasks, setup.seeds, self._rows_of_others(experiment), whole=False)
         return Results(tasks, [*ledger.read(), *shared])
+
+    def refuse_to_empty(self, planned: Mapping[str, Sequence[Task]]) -> None:
+        """Refuse to make tables again of rows that are not there, or whose settings of our method are all others.
+
+        `planned` are the tasks of experiments, by name.
+        """
+        rows = {name: EXPERIMENTS[name].ledger(self.output).read() for name in planned}
+        if rows and not any(rows.values()):
+            raise InputError(f"{self.output}: there are no rows of {' or '.join(planned)} to make tables of")
+        for name, tasks in planned.items():
+            ours = {(task.kind, task.dataset, task.method): task.config for task in tasks if task.estimator == OURS}
+            found = [(row, ours.get((row["kind"], row["dataset"], row["method"]))) for row in rows[name]]
+            same = [row["config"] == config for row, config in found if config is not None]
+            if same and not any(same):
+                raise InputError(
+                    f"{self.output / name}: our method's rows are of other settings than these, so its tables would "
+                    "lose them; --configs names the folder of theirs, and without one they are the defaults"
+                )
 
     def run_datasets(self, setup: Setup, *, keep: bool = False) -> tuple[str, list[Row]]:
         """Write Table 1 as the data sets are read; return it as Markdown, and its rows.
